@@ -1,0 +1,75 @@
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+// A kernel's parameter block is written once, as a list of fields:
+//
+//   #define SOFTMAX_PARAMS(X) X(u32, rows) X(u32, cols) X(f32, scale)
+//   WEBGPU_PARAMS(SoftmaxParams, SOFTMAX_PARAMS);
+//
+// This makes the C++ struct SoftmaxParams and SoftmaxParams::wgsl(), the text
+// of the WGSL struct with the same layout in the uniform address space (which
+// the kernel sees as `p`). Field types: u32, i32, f32, u64 (vec2<u32>), u32x8
+// (array<vec4<u32>, 2>, element d is p.name[d >> 2u][d & 3u]).
+namespace torch_webgpu::wgsl {
+namespace params {
+
+using u32 = uint32_t;
+using i32 = int32_t;
+using f32 = float;
+struct alignas(8) u64 {
+  uint32_t low = 0, high = 0;
+};
+struct alignas(16) u32x8 : std::array<uint32_t, 8> {
+  u32x8() : std::array<uint32_t, 8>{} {}
+};
+
+template <class T>
+constexpr const char* wgsl_type();
+template <>
+constexpr const char* wgsl_type<u32>() {
+  return "u32";
+}
+template <>
+constexpr const char* wgsl_type<i32>() {
+  return "i32";
+}
+template <>
+constexpr const char* wgsl_type<f32>() {
+  return "f32";
+}
+template <>
+constexpr const char* wgsl_type<u64>() {
+  return "vec2<u32>";
+}
+template <>
+constexpr const char* wgsl_type<u32x8>() {
+  return "array<vec4<u32>, 2>";
+}
+
+}  // namespace params
+}  // namespace torch_webgpu::wgsl
+
+// The alignments above are WGSL's own for the uniform address space, so the
+// C++ compiler lays the fields out as WGSL does.
+#define WEBGPU_PARAMS_FIELD(type, name)               \
+  ::torch_webgpu::wgsl::params::type name{};
+#define WEBGPU_PARAMS_TEXT(type, name)                          \
+  text += std::string("  " #name ": ") +                        \
+          ::torch_webgpu::wgsl::params::wgsl_type<              \
+              ::torch_webgpu::wgsl::params::type>() +           \
+          ",\n";
+#define WEBGPU_PARAMS(Name, FIELDS)                       \
+  struct Name {                                           \
+    FIELDS(WEBGPU_PARAMS_FIELD)                           \
+    static std::string wgsl() {                           \
+      std::string text = "struct Params {\n";             \
+      FIELDS(WEBGPU_PARAMS_TEXT)                          \
+      return text + "}\n";                                \
+    }                                                     \
+  };                                                      \
+  static_assert(sizeof(Name) <= 512, "a parameter block has 512 bytes")

@@ -1,0 +1,16 @@
+fn load_{{name}}(i: u32) -> f32 {
+  let bits = extractBits(read_{{name}}(i >> 1u), (i & 1u) * 16u, 16u);
+  return f16_bits_to_f32(bits);
+}
+// Only for the thread that owns the whole word.
+fn store_{{name}}(i: u32, value: f32) {
+  let word = read_{{name}}(i >> 1u);
+  let bits = f32_to_f16_bits(value);
+  write_{{name}}(i >> 1u, insertBits(word, bits, (i & 1u) * 16u, 16u));
+}
+// Threads may share the word: each touches only the bits of its element.
+fn scatter_{{name}}(i: u32, value: f32) {
+  let shift = (i & 1u) * 16u;
+  atomic_and_{{name}}(i >> 1u, ~(0xffffu << shift));
+  atomic_or_{{name}}(i >> 1u, ((f32_to_f16_bits(value)) & 0xffffu) << shift);
+}

@@ -1,0 +1,16 @@
+fn load_{{name}}(i: u32) -> u32 {
+  let bits = extractBits(read_{{name}}(i >> 2u), (i & 3u) * 8u, 8u);
+  return bits;
+}
+// Only for the thread that owns the whole word.
+fn store_{{name}}(i: u32, value: u32) {
+  let word = read_{{name}}(i >> 2u);
+  let bits = value;
+  write_{{name}}(i >> 2u, insertBits(word, bits, (i & 3u) * 8u, 8u));
+}
+// Threads may share the word: each touches only the bits of its element.
+fn scatter_{{name}}(i: u32, value: u32) {
+  let shift = (i & 3u) * 8u;
+  atomic_and_{{name}}(i >> 2u, ~(0xffu << shift));
+  atomic_or_{{name}}(i >> 2u, ((value) & 0xffu) << shift);
+}
