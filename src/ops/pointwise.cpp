@@ -99,7 +99,7 @@ wgsl::KernelText describe(const PointwiseVariant& v) {
   text.label += v.strided ? "_strided_" : "_";
   for (int i = 0; i < op.inputs; ++i) {
     const auto mode = static_cast<Mode>(v.modes[i]);
-    const bool mask = op.mask_first && i == 0;
+    const bool mask = op.mask == i;
     const DType of = mask ? DType::Bool : in_dtype;
     text.label += mode == Mode::Read ? 'r' : mode == Mode::Shared ? 'i' : 's';
     text.operands.push_back({kNames[i], of, mode, v.windows[i], "o"});
@@ -139,7 +139,9 @@ std::vector<std::array<Mode, kMaxInputs>> modes_of(const PointwiseOp& op) {
   }
   std::vector<std::array<Mode, kMaxInputs>> all;
   for (const Mode a : {R, I}) {
+    if (op.mask == 0 && a == I) continue;  // a mask is never the output
     for (const Mode b : {R, S}) {
+      if (op.mask == 1 && b == S) continue;
       for (const Mode c : {R, S}) all.push_back({a, b, c});
     }
   }
@@ -158,11 +160,6 @@ std::vector<PointwiseVariant> enumerate() {
             continue;
           }
           for (const uint8_t strided : {0, 1}) {
-            // A mask shares the output's buffer only if it has its dtype.
-            if (op.mask_first && modes[0] == Mode::Shared &&
-                dtype != DType::Bool) {
-              continue;
-            }
             if (strided && op.inputs == 1 && modes[0] != Mode::Read) continue;
             PointwiseVariant v{id, uint8_t(dtype), uint8_t(in), strided,
                                {}, {1, 1, 1, 1}};
@@ -357,7 +354,7 @@ void pointwise(OpId id, DType dtype, std::span<const Input> inputs,
     if (same_buffer(*tensors[i], out)) {
       // The first input may be the output itself, the second only with it.
       const bool shares =
-          same_view(*tensors[i], out) && !op.casts &&
+          same_view(*tensors[i], out) && !op.casts && op.mask != int(i) &&
           (i == 0 || (op.inputs == 2 &&
                       variant.modes[0] == uint8_t(Mode::Shared)));
       if (shares) {

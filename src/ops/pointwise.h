@@ -30,7 +30,7 @@ struct PointwiseOp {
   std::vector<wgsl::DType> dtypes;
   Result result = Result::Value;
   uint8_t scalars = 0;
-  bool mask_first = false;  // `a` is a bool tensor whatever the others are
+  int8_t mask = -1;         // the input that is a bool tensor whatever T is
   bool casts = false;       // copy: the input may have any dtype
 };
 
