@@ -46,9 +46,11 @@ def tools() -> Tools | None:
 def install(found: Tools) -> None:
     """Puts naga-wasm into the build folder unless it is there already."""
     manifest = FOLDER / "node_modules" / PACKAGE / "package.json"
-    if manifest.exists():
-        if json.loads(manifest.read_text())["version"] == VERSION:
-            return
+    if (
+        manifest.exists()
+        and json.loads(manifest.read_text())["version"] == VERSION
+    ):
+        return
     FOLDER.mkdir(parents=True, exist_ok=True)
     # Without a manifest of its own npm would look for one further up.
     (FOLDER / "package.json").write_text('{"private": true}\n')
