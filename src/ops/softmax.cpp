@@ -22,6 +22,7 @@ struct Variant {
   uint8_t log;
   uint8_t by_group;
   uint8_t windows_a;
+  uint8_t windows_y;  // of the result, in the backward kernel
   uint8_t windows_o;
 };
 
@@ -39,8 +40,8 @@ std::string label_of(const char* name, const Variant& v) {
   auto label = fmt::format("{}{}_{}_{}_{}", v.log ? "log_" : "", name,
                            name_of(v.a), name_of(v.o),
                            v.by_group ? "group" : "thread");
-  if (v.windows_a * v.windows_o != 1) {
-    label += fmt::format("_w{}{}", v.windows_a, v.windows_o);
+  if (v.windows_a * v.windows_y * v.windows_o != 1) {
+    label += fmt::format("_w{}{}{}", v.windows_a, v.windows_y, v.windows_o);
   }
   return label;
 }
@@ -75,7 +76,7 @@ wgsl::KernelText describe_backward(const Variant& v) {
   text.file = "softmax_backward";
   text.params = SoftmaxBackwardParams::wgsl();
   text.operands = {{"g", v.a, Mode::Read, v.windows_a, {}},
-                   {"y", v.a, Mode::Read, v.windows_a, {}},
+                   {"y", v.a, Mode::Read, v.windows_y, {}},
                    {"o", v.o, Mode::Write, v.windows_o, {}}};
   text.substitutions = placement(v);
   const std::string gradient = "load_g(p.g_offset + at)";
@@ -94,7 +95,7 @@ std::vector<Variant> enumerate() {
       if (a != o && o != DType::F32 && !(backward && a == DType::F32)) continue;
       for (const uint8_t log : {0, 1}) {
         for (const uint8_t by_group : {0, 1}) {
-          all.push_back({a, o, log, by_group, 1, 1});
+          all.push_back({a, o, log, by_group, 1, 1, 1});
         }
       }
     }
@@ -134,6 +135,7 @@ Tensor& softmax_out(const Tensor& self, int64_t dim, bool half_to_float,
                   log,
                   rows.by_group(),
                   windows_of(a),
+                  1,
                   windows_of(o)};
   launch(forward_family(v), {&a, &o}, p, rows.workgroups());
   target.finish();
@@ -169,7 +171,8 @@ Tensor& softmax_backward_out(const Tensor& grad, const Tensor& output,
                   wgsl::dtype_of(o.scalar_type()),
                   log,
                   rows.by_group(),
-                  std::max(windows_of(g), windows_of(y)),
+                  windows_of(g),
+                  windows_of(y),
                   windows_of(o)};
   launch(backward_family(v), {&g, &y, &o}, p, rows.workgroups());
   target.finish();
