@@ -38,8 +38,10 @@ RowTarget::RowTarget(const at::Tensor& out, const Rows& rows,
       out.storage_offset() % lanes == 0) {
     return;
   }
+  const auto wide =
+      at::isFloatingType(out.scalar_type()) ? at::kFloat : at::kLong;
   target_ = at::empty(
-      out.sizes(), whole_words ? out.options() : out.options().dtype(at::kFloat));
+      out.sizes(), whole_words ? out.options() : out.options().dtype(wide));
 }
 
 void RowTarget::finish() const {

@@ -24,8 +24,8 @@ Rows rows_along(const at::Tensor& self, int64_t dim);
 
 // Where a row kernel writes what `out` shall hold: `out` itself, or a tensor
 // that finish() copies (and casts) to it, when `out` has strides, shares the
-// buffer of an input, or is of a half type with rows that do not begin at
-// words.
+// buffer of an input, or is of a narrow type with rows that do not begin at
+// words (the other tensor is then float32 or int64).
 class RowTarget {
  public:
   RowTarget(const at::Tensor& out, const Rows& rows,
