@@ -1,0 +1,181 @@
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <tuple>
+
+#include "hal/errors.h"
+#include "hal/implementation.h"
+
+// What is peculiar to Dawn. Its extensions are not in the webgpu.h that this
+// project builds against, so the few that are used are declared here.
+
+namespace torch_webgpu::hal {
+namespace {
+
+struct DawnTogglesDescriptor {
+  WGPUChainedStruct chain;
+  size_t enabled_count;
+  const char* const* enabled;
+  size_t disabled_count;
+  const char* const* disabled;
+};
+constexpr auto kTogglesSType = static_cast<WGPUSType>(0x0005000A);
+
+struct DawnLoggingCallbackInfo {
+  WGPUChainedStruct* nextInChain;
+  void (*callback)(int type, WGPUStringView message, void*, void*);
+  void* userdata1;
+  void* userdata2;
+};
+using SetLoggingCallback = void (*)(WGPUDevice, DawnLoggingCallbackInfo);
+
+void discard_log(int, WGPUStringView, void*, void*) noexcept {}
+
+struct AdapterRequest {
+  std::atomic<bool> done = false;
+  WGPUAdapter adapter = nullptr;
+};
+
+void on_adapter(WGPURequestAdapterStatus, WGPUAdapter adapter, WGPUStringView,
+                void* request, void*) noexcept {
+  auto* self = static_cast<AdapterRequest*>(request);
+  self->adapter = adapter;
+  self->done = true;
+}
+
+constexpr uint64_t kWaitNanoseconds = 1'000'000'000;
+
+class Dawn final : public Implementation {
+ public:
+  explicit Dawn(const ProcLoader& loader) : Implementation(loader.load()) {
+    wait_any_ = reinterpret_cast<decltype(wait_any_)>(
+        loader.required("wgpuInstanceWaitAny"));
+    set_logging_callback_ = reinterpret_cast<SetLoggingCallback>(
+        loader.optional("wgpuDeviceSetLoggingCallback"));
+  }
+
+  const char* name() const override { return "dawn"; }
+
+  WGPUInstance create_instance() override {
+    const WGPUInstanceFeatureName feature = WGPUInstanceFeatureName_TimedWaitAny;
+    WGPUInstanceDescriptor descriptor = WGPU_INSTANCE_DESCRIPTOR_INIT;
+    descriptor.requiredFeatureCount = 1;
+    descriptor.requiredFeatures = &feature;
+    return procs_.CreateInstance(&descriptor);
+  }
+
+  // webgpu.h cannot list adapters: ask for each kind and drop repetitions.
+  std::vector<WGPUAdapter> enumerate_adapters(WGPUInstance instance) override {
+    std::vector<WGPUAdapter> adapters;
+    std::vector<std::tuple<uint32_t, uint32_t, std::string>> seen;
+    constexpr std::array kPreferences = {WGPUPowerPreference_HighPerformance,
+                                         WGPUPowerPreference_LowPower};
+    for (const bool fallback : {false, true}) {
+      for (const WGPUPowerPreference preference : kPreferences) {
+        WGPUAdapter adapter = request(instance, preference, fallback);
+        if (adapter == nullptr) continue;
+        WGPUAdapterInfo info = WGPU_ADAPTER_INFO_INIT;
+        procs_.AdapterGetInfo(adapter, &info);
+        auto key =
+            std::tuple(info.vendorID, info.deviceID, to_string(info.device));
+        procs_.AdapterInfoFreeMembers(info);
+        if (std::find(seen.begin(), seen.end(), key) != seen.end()) {
+          procs_.AdapterRelease(adapter);
+          continue;
+        }
+        seen.push_back(std::move(key));
+        adapters.push_back(adapter);
+      }
+    }
+    return adapters;
+  }
+
+  WGPUFeatureName subgroup_feature() const override {
+    return WGPUFeatureName_Subgroups;
+  }
+  std::string_view subgroup_directive() const override {
+    return "enable subgroups;\n";
+  }
+
+  // Robustness belongs to the whole device here: without validation the WGSL
+  // that a user supplies is not bounds-checked either.
+  WGPUChainedStruct* device_chain(bool validation) override {
+    toggles_ = {};
+    toggles_.chain.sType = kTogglesSType;
+    toggles_.enabled_count = validation ? 0 : kUnchecked.size();
+    toggles_.enabled = kUnchecked.data();
+    toggles_.disabled_count = kNeverWanted.size();
+    toggles_.disabled = kNeverWanted.data();
+    return &toggles_.chain;
+  }
+
+  void prepare_device(WGPUDevice device) override {
+    if (set_logging_callback_ != nullptr) {
+      set_logging_callback_(device, {nullptr, discard_log, nullptr, nullptr});
+    }
+  }
+
+  WGPUShaderModule create_shader_module(
+      WGPUDevice device, const WGPUShaderModuleDescriptor& descriptor,
+      bool) override {
+    return procs_.DeviceCreateShaderModule(device, &descriptor);
+  }
+
+  uint64_t submit(WGPUQueue queue, size_t count,
+                  const WGPUCommandBuffer* commands) override {
+    procs_.QueueSubmit(queue, count, commands);
+    return 0;
+  }
+
+  void poll(const WaitTarget& target) override {
+    procs_.InstanceProcessEvents(target.instance);
+  }
+  void wait(const WaitTarget& target) override {
+    WGPUFutureWaitInfo info = {};
+    info.future = target.future;
+    wait_any_(target.instance, 1, &info, kWaitNanoseconds);
+  }
+
+  double timestamp_period(WGPUQueue) override { return 1.0; }
+
+ private:
+  WGPUAdapter request(WGPUInstance instance, WGPUPowerPreference preference,
+                      bool fallback) {
+    WGPURequestAdapterOptions options = WGPU_REQUEST_ADAPTER_OPTIONS_INIT;
+    options.powerPreference = preference;
+    options.forceFallbackAdapter = fallback;
+    AdapterRequest result;
+    WGPURequestAdapterCallbackInfo callback =
+        WGPU_REQUEST_ADAPTER_CALLBACK_INFO_INIT;
+    callback.mode = WGPUCallbackMode_AllowProcessEvents;
+    callback.callback = on_adapter;
+    callback.userdata1 = &result;
+    WaitTarget target;
+    target.instance = instance;
+    target.future =
+        procs_.InstanceRequestAdapter(instance, &options, callback);
+    while (!result.done) wait(target);
+    return result.adapter;
+  }
+
+  static constexpr std::array<const char*, 1> kUnchecked = {
+      "disable_robustness"};
+  // Quantization would round every timestamp to 0.1 ms.
+  static constexpr std::array<const char*, 1> kNeverWanted = {
+      "timestamp_quantization"};
+
+  decltype(&::wgpuInstanceWaitAny) wait_any_ = nullptr;
+  SetLoggingCallback set_logging_callback_ = nullptr;
+  DawnTogglesDescriptor toggles_ = {};
+};
+
+}  // namespace
+
+std::unique_ptr<Implementation> make_dawn(const ProcSource& source) {
+  return std::make_unique<Dawn>(ProcLoader(
+      source, "Dawn",
+      "install the Python package wgpudawn (pip install wgpudawn==0.32.0.4) or "
+      "set TORCH_WEBGPU_DAWN_LIBRARY to the path of a Dawn library"));
+}
+
+}  // namespace torch_webgpu::hal

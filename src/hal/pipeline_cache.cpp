@@ -1,0 +1,169 @@
+#include "hal/pipeline_cache.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "hal/context.h"
+#include "hal/errors.h"
+#include "hal/stream.h"
+
+namespace torch_webgpu::hal {
+
+PipelineCache::PipelineCache(Context& context) : context_(context) {}
+
+PipelineCache::~PipelineCache() {
+  const Procs& procs = context_.procs;
+  for (auto& [key, kernel] : kernels_) {
+    procs.ComputePipelineRelease(kernel->pipeline_);
+  }
+  for (auto& [key, layout] : pipeline_layouts_) {
+    procs.PipelineLayoutRelease(layout);
+  }
+  for (auto& [key, layout] : storage_layouts_) {
+    procs.BindGroupLayoutRelease(layout);
+  }
+  if (params_layout_ != nullptr) procs.BindGroupLayoutRelease(params_layout_);
+  for (auto& [key, module] : modules_) procs.ShaderModuleRelease(module);
+}
+
+const Kernel& PipelineCache::get(const ShaderSource& source) {
+  WGPUShaderModule compiled = module(source);
+  KernelKey key(compiled, source.bindings, source.has_params,
+                source.entry_point);
+  const auto it = kernels_.find(key);
+  if (it != kernels_.end()) return *it->second;
+  return *kernels_.emplace(std::move(key), build(source, compiled))
+              .first->second;
+}
+
+WGPUShaderModule PipelineCache::module(const ShaderSource& source) {
+  const bool checked = context_.validation || !source.trusted;
+  std::string code;
+  if (source.subgroups) code = context_.implementation->subgroup_directive();
+  code += source.wgsl;
+  std::string key = code + (checked ? "\n// checked" : "");
+  const auto it = modules_.find(key);
+  if (it != modules_.end()) return it->second;
+
+  WGPUShaderSourceWGSL wgsl = WGPU_SHADER_SOURCE_WGSL_INIT;
+  wgsl.code = view(code);
+  WGPUShaderModuleDescriptor descriptor = WGPU_SHADER_MODULE_DESCRIPTOR_INIT;
+  descriptor.nextInChain = &wgsl.chain;
+  descriptor.label = view(source.label);
+  ErrorScope scope(context_);
+  WGPUShaderModule created = context_.implementation->create_shader_module(
+      context_.device, descriptor, checked);
+  if (const auto caught = scope.finish()) {
+    if (created != nullptr) context_.procs.ShaderModuleRelease(created);
+    throw ShaderError(source.label + ": the shader does not compile: " +
+                      caught->message);
+  }
+  ++context_.stats.shader_modules_created;
+  modules_.emplace(std::move(key), created);
+  return created;
+}
+
+WGPUBindGroupLayout PipelineCache::create_layout(
+    const std::vector<WGPUBindGroupLayoutEntry>& entries) {
+  WGPUBindGroupLayoutDescriptor descriptor =
+      WGPU_BIND_GROUP_LAYOUT_DESCRIPTOR_INIT;
+  descriptor.entryCount = entries.size();
+  descriptor.entries = entries.data();
+  ErrorScope scope(context_);
+  WGPUBindGroupLayout layout =
+      context_.procs.DeviceCreateBindGroupLayout(context_.device, &descriptor);
+  if (const auto caught = scope.finish()) {
+    if (layout != nullptr) context_.procs.BindGroupLayoutRelease(layout);
+    throw_error(caught->type, caught->message);
+  }
+  return layout;
+}
+
+WGPUBindGroupLayout PipelineCache::params_layout() {
+  if (params_layout_ == nullptr) {
+    std::vector<WGPUBindGroupLayoutEntry> entries(
+        1, WGPU_BIND_GROUP_LAYOUT_ENTRY_INIT);
+    entries[0].visibility = WGPUShaderStage_Compute;
+    entries[0].buffer.type = WGPUBufferBindingType_Uniform;
+    entries[0].buffer.hasDynamicOffset = true;
+    // A larger parameter block then fails when the kernel is compiled.
+    entries[0].buffer.minBindingSize = Stream::kMaxParams;
+    params_layout_ = create_layout(entries);
+  }
+  return params_layout_;
+}
+
+WGPUBindGroupLayout PipelineCache::storage_layout(const Pattern& pattern) {
+  const auto it = storage_layouts_.find(pattern);
+  if (it != storage_layouts_.end()) return it->second;
+  std::vector<WGPUBindGroupLayoutEntry> entries(
+      pattern.size(), WGPU_BIND_GROUP_LAYOUT_ENTRY_INIT);
+  for (size_t i = 0; i < pattern.size(); ++i) {
+    entries[i].binding = static_cast<uint32_t>(i);
+    entries[i].visibility = WGPUShaderStage_Compute;
+    entries[i].buffer.type = pattern[i] == Access::Read
+                                 ? WGPUBufferBindingType_ReadOnlyStorage
+                                 : WGPUBufferBindingType_Storage;
+  }
+  return storage_layouts_.emplace(pattern, create_layout(entries))
+      .first->second;
+}
+
+WGPUPipelineLayout PipelineCache::pipeline_layout(const Pattern& pattern,
+                                                  bool has_params) {
+  std::pair key(pattern, has_params);
+  const auto it = pipeline_layouts_.find(key);
+  if (it != pipeline_layouts_.end()) return it->second;
+  const WGPUBindGroupLayout groups[] = {
+      storage_layout(pattern), has_params ? params_layout() : nullptr};
+  WGPUPipelineLayoutDescriptor descriptor =
+      WGPU_PIPELINE_LAYOUT_DESCRIPTOR_INIT;
+  descriptor.bindGroupLayoutCount = has_params ? 2 : 1;
+  descriptor.bindGroupLayouts = groups;
+  ErrorScope scope(context_);
+  WGPUPipelineLayout layout =
+      context_.procs.DeviceCreatePipelineLayout(context_.device, &descriptor);
+  if (const auto caught = scope.finish()) {
+    if (layout != nullptr) context_.procs.PipelineLayoutRelease(layout);
+    throw_error(caught->type, caught->message);
+  }
+  return pipeline_layouts_.emplace(std::move(key), layout).first->second;
+}
+
+std::unique_ptr<Kernel> PipelineCache::build(const ShaderSource& source,
+                                             WGPUShaderModule module) {
+  const uint32_t maximum = context_.info.limits.max_storage_buffers;
+  if (source.bindings.size() > maximum) {
+    throw ShaderError(source.label + ": it binds " +
+                      std::to_string(source.bindings.size()) +
+                      " storage buffers, but the adapter allows " +
+                      std::to_string(maximum) + ".");
+  }
+  auto kernel = std::make_unique<Kernel>();
+  kernel->label_ = source.label;
+  kernel->bindings_ = source.bindings;
+  kernel->has_params_ = source.has_params;
+  kernel->writes_ = std::find(source.bindings.begin(), source.bindings.end(),
+                              Access::ReadWrite) != source.bindings.end();
+  kernel->layout_ = storage_layout(source.bindings);
+
+  WGPUComputePipelineDescriptor descriptor =
+      WGPU_COMPUTE_PIPELINE_DESCRIPTOR_INIT;
+  descriptor.label = view(source.label);
+  descriptor.layout = pipeline_layout(source.bindings, source.has_params);
+  descriptor.compute.module = module;
+  descriptor.compute.entryPoint = view(source.entry_point);
+  ErrorScope scope(context_);
+  WGPUComputePipeline pipeline =
+      context_.procs.DeviceCreateComputePipeline(context_.device, &descriptor);
+  if (const auto caught = scope.finish()) {
+    if (pipeline != nullptr) context_.procs.ComputePipelineRelease(pipeline);
+    throw ShaderError(source.label + ": the pipeline cannot be made: " +
+                      caught->message);
+  }
+  kernel->pipeline_ = pipeline;
+  ++context_.stats.pipelines_created;
+  return kernel;
+}
+
+}  // namespace torch_webgpu::hal

@@ -1,0 +1,172 @@
+#include "torch_binding/fallback.h"
+
+#include <ATen/CPUGeneratorImpl.h>
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <ATen/native/CPUFallback.h>
+#include <torch/library.h>
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <set>
+
+#include "ops/generator.h"
+
+namespace torch_webgpu::binding {
+namespace {
+
+struct State {
+  std::mutex mutex;
+  std::map<std::string, uint64_t> counts;
+  std::set<std::string> warned; // survives a reset of the counts
+  std::atomic<FallbackPolicy> policy{FallbackPolicy::Warn};
+};
+
+State& state() {
+  static State* state = new State;
+  return *state;
+}
+
+// A CPU generator that continues ours: the same seed gives the same numbers,
+// and each call takes new ones.
+at::Generator cpu_generator(const std::optional<at::Generator>& ours) {
+  const ops::PhiloxState philox = ops::reserve_philox(ours, 1);
+  // Golden-ratio steps keep neighbouring offsets' seeds apart.
+  return at::detail::createCPUGenerator(
+      philox.seed + philox.offset * 0x9E3779B97F4A7C15ull);
+}
+
+bool is_ours(const c10::IValue& value) {
+  return value.isGenerator() &&
+      value.toGenerator().device().type() == c10::kPrivateUse1;
+}
+
+// Gives the operator a CPU generator where its schema takes one. Returns
+// whether the schema has such an argument.
+bool replace_generator(const c10::FunctionSchema& schema, torch::jit::Stack& stack) {
+  const auto& arguments = schema.arguments();
+  const size_t first = stack.size() - arguments.size();
+  bool found = false;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const c10::TypePtr& type = arguments[i].type();
+    const bool takes_generator =
+        type->kind() == c10::TypeKind::GeneratorType ||
+        (type->kind() == c10::TypeKind::OptionalType &&
+         type->expectRef<c10::OptionalType>().getElementType()->kind() ==
+             c10::TypeKind::GeneratorType);
+    if (!takes_generator) {
+      continue;
+    }
+    found = true;
+    c10::IValue& value = stack[first + i];
+    if (value.isNone()) {
+      value = cpu_generator(std::nullopt);
+    } else if (is_ours(value)) {
+      value = cpu_generator(value.toGenerator());
+    }
+  }
+  return found;
+}
+
+// For random operators whose schema has no generator: they draw from the CPU's
+// default one, which gets our seed meanwhile and its own state back afterwards.
+class BorrowDefaultCpuGenerator {
+ public:
+  BorrowDefaultCpuGenerator()
+      : generator_(at::detail::getDefaultCPUGenerator()),
+        saved_(locked([&] { return generator_.clone(); })) {
+    const at::Generator ours = cpu_generator(std::nullopt);
+    locked([&] { return generator_.set_state(ours.get_state()), 0; });
+  }
+  ~BorrowDefaultCpuGenerator() {
+    locked([&] { return generator_.set_state(saved_.get_state()), 0; });
+  }
+  BorrowDefaultCpuGenerator(const BorrowDefaultCpuGenerator&) = delete;
+  BorrowDefaultCpuGenerator& operator=(const BorrowDefaultCpuGenerator&) =
+      delete;
+
+ private:
+  template <typename F>
+  auto locked(F&& f) {
+    std::lock_guard lock(generator_.mutex());
+    return f();
+  }
+
+  at::Generator generator_;
+  at::Generator saved_;
+};
+
+void run_on_cpu(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
+  note_fallback(c10::toString(op.operator_name()));
+  const bool seeded =
+      op.hasTag(at::Tag::nondeterministic_seeded);
+  std::optional<BorrowDefaultCpuGenerator> borrowed;
+  if (!replace_generator(op.schema(), *stack) && seeded) {
+    borrowed.emplace();
+  }
+  at::native::cpu_fallback(op, stack);
+}
+
+} // namespace
+
+FallbackPolicy parse_fallback_policy(const std::string& name) {
+  if (name == "warn") {
+    return FallbackPolicy::Warn;
+  }
+  if (name == "error") {
+    return FallbackPolicy::Error;
+  }
+  if (name == "silent") {
+    return FallbackPolicy::Silent;
+  }
+  TORCH_CHECK_VALUE(
+      false,
+      "TORCH_WEBGPU_FALLBACK=",
+      name,
+      " is unknown; set it to warn, error or silent.");
+}
+
+void set_fallback_policy(FallbackPolicy policy) {
+  state().policy = policy;
+}
+
+void note_fallback(const std::string& name) {
+  const FallbackPolicy policy = state().policy;
+  TORCH_CHECK_NOT_IMPLEMENTED(
+      policy != FallbackPolicy::Error,
+      "webgpu: ",
+      name,
+      " has no GPU kernel for these arguments, and TORCH_WEBGPU_FALLBACK="
+      "error forbids the CPU; set it to warn or silent, or move the tensors "
+      "with .cpu() first.");
+  bool warn;
+  {
+    std::lock_guard lock(state().mutex);
+    ++state().counts[name];
+    warn = policy == FallbackPolicy::Warn && state().warned.insert(name).second;
+  }
+  if (warn) {
+    TORCH_WARN(
+        "webgpu: ",
+        name,
+        " has no GPU kernel for these arguments and runs on the CPU, with a "
+        "copy there and back. TORCH_WEBGPU_FALLBACK=silent hides this, =error "
+        "forbids it; torch.webgpu.fallback_counts() counts it.");
+  }
+}
+
+std::map<std::string, uint64_t> fallback_counts() {
+  std::lock_guard lock(state().mutex);
+  return state().counts;
+}
+
+void reset_fallback_counts() {
+  std::lock_guard lock(state().mutex);
+  state().counts.clear();
+}
+
+TORCH_LIBRARY_IMPL(_, PrivateUse1, m) {
+  m.fallback(torch::CppFunction::makeFromBoxedFunction<&run_on_cpu>());
+}
+
+} // namespace torch_webgpu::binding
