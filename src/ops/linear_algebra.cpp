@@ -159,7 +159,7 @@ Tensor& addmv_out(const Tensor& self, const Tensor& mat, const Tensor& vec,
   return out;
 }
 
-Tensor dot(const Tensor& self, const Tensor& other) {
+Tensor inner_product(const Tensor& self, const Tensor& other) {
   if (!has_kernel(self)) {
     return cpu_call("aten::dot", "", {self, other})[0].toTensor();
   }
@@ -180,7 +180,7 @@ Tensor vdot(const Tensor& self, const Tensor& other) {
   if (!has_kernel(self)) {
     return cpu_call("aten::vdot", "", {self, other})[0].toTensor();
   }
-  return dot(self, other);
+  return inner_product(self, other);
 }
 
 }  // namespace
@@ -194,7 +194,7 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   m.impl("addbmm", &addbmm);
   m.impl("addbmm_", &addbmm_);
   m.impl("addmv.out", &addmv_out);
-  m.impl("dot", &dot);
+  m.impl("dot", &inner_product);
   m.impl("vdot", &vdot);
 }
 
