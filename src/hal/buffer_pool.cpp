@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <bit>
+#include <new>
 #include <string>
 
 #include "hal/bind_group_cache.h"
@@ -155,10 +156,14 @@ void BufferPool::free_locked(Buffer* buffer) noexcept {
   stats_.requested -= buffer->requested_;
   --stats_.active_blocks;
   ++stats_.frees;
-  ++stats_.cached_blocks;
-  Buffer*& head = free_lists_[buffer->size_];
-  buffer->next_free_ = head;
-  head = buffer;
+  try {
+    Buffer*& head = free_lists_[buffer->size_];
+    buffer->next_free_ = head;
+    head = buffer;
+    ++stats_.cached_blocks;
+  } catch (const std::bad_alloc&) {
+    // Out of host memory: the buffer stays unused until the Device goes.
+  }
 }
 
 Buffer* BufferPool::find(const void* address) {

@@ -112,7 +112,7 @@ void Stream::write(Buffer* dst, uint64_t offset, const void* data,
     context_.procs.QueueWriteBuffer(context_.queue, dst->handle_, offset + at,
                                     from + at, chunk);
     dirty_ = true;
-    written_ += chunk;
+    written_ += std::max(chunk, kWriteCost);
     // An implementation keeps a copy of the data until a submit.
     if (written_ >= kTransferChunk) flush_locked();
   }
@@ -122,6 +122,7 @@ void Stream::write(Buffer* dst, uint64_t offset, const void* data,
     context_.procs.QueueWriteBuffer(context_.queue, dst->handle_,
                                     offset + words, tail, sizeof(tail));
     dirty_ = true;
+    written_ += kWriteCost;
   }
   ++context_.stats.writes;
 }

@@ -32,5 +32,33 @@ TEST(SteadyState, MakesNoObject) {
   EXPECT_EQ(device->pool().stats().reserved, reserved);
 }
 
+// Far more combinations than the cache keeps: old ones make room.
+TEST(SteadyState, BindGroupsThatNeverRepeatAreBounded) {
+  const auto device = Device::create(options());
+  constexpr uint64_t kGroups = 20'000;
+  const uint64_t step = device->info().limits.storage_offset_alignment;
+  const Scoped data(*device, kGroups * step + 256);
+  const Kernel& kernel = device->compile(affine_shader());
+  device->stream().clear(data, 0, data->size());
+  for (uint64_t i = 0; i < kGroups; ++i) {
+    const BufferBinding bindings[] = {{data, i * step, 256}};
+    device->stream().dispatch(kernel, bindings,
+                              bytes_of(Affine{1, 1.0f, 1.0f}), {});
+  }
+  EXPECT_GE(device->stats().bind_groups_created, kGroups);
+  EXPECT_EQ(data.read(1, 0)[0], 1.0f);
+  EXPECT_EQ(data.read(1, (kGroups - 1) * step)[0], 1.0f);
+}
+
+TEST(SteadyState, ManySmallWritesAreSubmittedNowAndThen) {
+  Device& device = shared_device();
+  const Scoped data(device, 256);
+  device.stream().synchronize();
+  const uint64_t before = device.stats().submits;
+  for (uint32_t i = 0; i < 3000; ++i) device.stream().write(data, 0, &i, 4);
+  EXPECT_GE(device.stats().submits, before + 2);
+  EXPECT_EQ(data.read<uint32_t>(1)[0], 2999u);
+}
+
 }  // namespace
 }  // namespace torch_webgpu::hal::testing
