@@ -57,7 +57,8 @@ class Dawn final : public Implementation {
   const char* name() const override { return "dawn"; }
 
   WGPUInstance create_instance() override {
-    const WGPUInstanceFeatureName feature = WGPUInstanceFeatureName_TimedWaitAny;
+    const WGPUInstanceFeatureName feature =
+        WGPUInstanceFeatureName_TimedWaitAny;
     WGPUInstanceDescriptor descriptor = WGPU_INSTANCE_DESCRIPTOR_INIT;
     descriptor.requiredFeatureCount = 1;
     descriptor.requiredFeatures = &feature;
@@ -155,9 +156,9 @@ class Dawn final : public Implementation {
     callback.userdata1 = &result;
     WaitTarget target;
     target.instance = instance;
-    target.future =
-        procs_.InstanceRequestAdapter(instance, &options, callback);
-    while (!result.done) wait(target);
+    target.future = procs_.InstanceRequestAdapter(instance, &options, callback);
+    while (!result.done)
+      wait(target);
     return result.adapter;
   }
 

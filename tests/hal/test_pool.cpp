@@ -106,7 +106,8 @@ TEST_F(Pool, FreeIgnoresNullAndASecondFree) {
 
 TEST_F(Pool, AddressesAreApartAndFound) {
   std::set<Buffer*> buffers;
-  for (int i = 0; i < 20; ++i) buffers.insert(pool_.allocate(100 * i));
+  for (int i = 0; i < 20; ++i)
+    buffers.insert(pool_.allocate(100 * i));
   for (Buffer* buffer : buffers) {
     auto* start = static_cast<char*>(buffer->address());
     EXPECT_EQ(pool_.find(start), buffer);

@@ -19,10 +19,12 @@ void step(Device& device, Buffer* weights) {
 TEST(SteadyState, MakesNoObject) {
   const auto device = Device::create(options());
   const Scoped weights(*device, 4096);
-  for (int i = 0; i < 5; ++i) step(*device, weights);
+  for (int i = 0; i < 5; ++i)
+    step(*device, weights);
   const Stats before = device->stats();
   const uint64_t reserved = device->pool().stats().reserved;
-  for (int i = 0; i < 50; ++i) step(*device, weights);
+  for (int i = 0; i < 50; ++i)
+    step(*device, weights);
   const Stats after = device->stats();
   EXPECT_EQ(after.buffers_created, before.buffers_created);
   EXPECT_EQ(after.bind_groups_created, before.bind_groups_created);
@@ -42,8 +44,8 @@ TEST(SteadyState, BindGroupsThatNeverRepeatAreBounded) {
   device->stream().clear(data, 0, data->size());
   for (uint64_t i = 0; i < kGroups; ++i) {
     const BufferBinding bindings[] = {{data, i * step, 256}};
-    device->stream().dispatch(kernel, bindings,
-                              bytes_of(Affine{1, 1.0f, 1.0f}), {});
+    device->stream().dispatch(kernel, bindings, bytes_of(Affine{1, 1.0f, 1.0f}),
+                              {});
   }
   EXPECT_GE(device->stats().bind_groups_created, kGroups);
   EXPECT_EQ(data.read(1, 0)[0], 1.0f);
@@ -55,7 +57,8 @@ TEST(SteadyState, ManySmallWritesAreSubmittedNowAndThen) {
   const Scoped data(device, 256);
   device.stream().synchronize();
   const uint64_t before = device.stats().submits;
-  for (uint32_t i = 0; i < 3000; ++i) device.stream().write(data, 0, &i, 4);
+  for (uint32_t i = 0; i < 3000; ++i)
+    device.stream().write(data, 0, &i, 4);
   EXPECT_GE(device.stats().submits, before + 2);
   EXPECT_EQ(data.read<uint32_t>(1)[0], 2999u);
 }
