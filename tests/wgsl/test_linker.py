@@ -6,12 +6,32 @@ import pytest
 from harness import COMPUTE_TYPES, LIBRARY, declarations, link, split
 
 GENERIC = {
-    *("t_zero t_one t_from_i32 t_from_bool t_to_bool t_is_zero").split(),
-    *("t_lowest t_highest t_select t_add t_sub t_mul t_div_trunc").split(),
-    *("t_div_floor t_rem_trunc t_rem_floor t_neg t_abs t_sign").split(),
-    *("t_min t_max t_lt t_le t_gt t_ge t_eq t_ne t_pow t_square T").split(),
+    *["t_zero", "t_one", "t_from_i32", "t_from_bool", "t_to_bool", "t_is_zero"],
+    *[
+        "t_lowest",
+        "t_highest",
+        "t_select",
+        "t_add",
+        "t_sub",
+        "t_mul",
+        "t_div_trunc",
+    ],
+    *["t_div_floor", "t_rem_trunc", "t_rem_floor", "t_neg", "t_abs", "t_sign"],
+    *[
+        "t_min",
+        "t_max",
+        "t_lt",
+        "t_le",
+        "t_gt",
+        "t_ge",
+        "t_eq",
+        "t_ne",
+        "t_pow",
+        "t_square",
+        "T",
+    ],
 }
-INTEGER = set("t_and t_or t_xor t_not t_shl t_shr".split())
+INTEGER = set(["t_and", "t_or", "t_xor", "t_not", "t_shl", "t_shr"])
 
 
 @pytest.mark.parametrize("compute_type", COMPUTE_TYPES)
