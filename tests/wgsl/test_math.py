@@ -201,7 +201,7 @@ def plain_operands() -> tuple[Array, Array]:
     return np.concatenate([a, x, x]), np.concatenate([b, y, near])
 
 
-BINARY = {
+BINARY: dict[str, tuple[Oracle, float, Callable[[], tuple[Array, Array]]]] = {
     "pow": (reference_power, 1.5, power_operands),
     "atan2": (np.arctan2, 2.0, plain_operands),
     "hypot": (np.hypot, 1.5, plain_operands),
@@ -233,25 +233,29 @@ def test_round_even(gpu: Runner) -> None:
     assert_same_f32(got, np.rint(x), x)
 
 
+PREDICATES: dict[str, Oracle] = {
+    "is_nan": np.isnan,
+    "is_inf": np.isinf,
+    "is_finite": np.isfinite,
+    "signbit_f32": np.signbit,
+}
+SELECTIONS: dict[str, Oracle] = {
+    "max_nan": np.maximum,
+    "min_nan": np.minimum,
+    "max_num": np.fmax,
+    "min_num": np.fmin,
+    "copysign_f32": np.copysign,
+}
+
+
 def test_float_helpers(gpu: Runner) -> None:
     a, b = pairs(SPECIAL_F32)
-    for name, function in (
-        ("is_nan", np.isnan),
-        ("is_inf", np.isinf),
-        ("is_finite", np.isfinite),
-        ("signbit_f32", np.signbit),
-    ):
+    for name, function in PREDICATES.items():
         got = gpu.evaluate(f"{name}(a)", [a], "bool")
         assert got.tolist() == function(a).tolist(), name
     unequal = (a != 0) | (b != 0)  # which zero wins is not defined
     a, b = a[unequal], b[unequal]
-    for name, function in (
-        ("max_nan", np.maximum),
-        ("min_nan", np.minimum),
-        ("max_num", np.fmax),
-        ("min_num", np.fmin),
-        ("copysign_f32", np.copysign),
-    ):
+    for name, function in SELECTIONS.items():
         got = gpu.evaluate(f"{name}(a, b)", [a, b], "f32")
         assert_same_f32(got, function(a, b), name, a, b)
     zero = np.zeros(1, "f4")
