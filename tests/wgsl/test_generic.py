@@ -115,9 +115,7 @@ def test_arithmetic(gpu: Runner, name: str, dtype: torch.dtype) -> None:
 
 @pytest.mark.parametrize("dtype", INTEGERS, ids=name_of)
 @pytest.mark.parametrize("name", DIVISION)
-def test_integer_division(
-    gpu: Runner, name: str, dtype: torch.dtype
-) -> None:
+def test_integer_division(gpu: Runner, name: str, dtype: torch.dtype) -> None:
     a, b = operands(dtype)
     # What the CPU cannot do: a zero divisor, the lowest value by -1.
     keep = b != 0
