@@ -64,7 +64,8 @@ def test_dtypes(work: str, dtype: torch.dtype) -> None:
     check(torch.amin, x, dim=dim)
     check(torch.any, x, dim=dim)
     check(torch.max, x, dim=dim)
-    check(torch.argmin, x, dim=dim)
+    if dtype != torch.bool:  # which the CPU's argmin does not take
+        check(torch.argmin, x, dim=dim)
     if not dtype.is_floating_point:
         check(torch.sum, x, dim=dim)
         check(torch.prod, x, dim=dim)
@@ -100,8 +101,9 @@ def test_layouts(dtype: torch.dtype) -> None:
             if x.dim():
                 check(torch.sum, x, dim=0)
                 check(torch.any, x, dim=-1)
-            if x.numel():
+            if x.numel() and dtype != torch.bool:
                 check(torch.argmax, x)
+            if x.numel():
                 check(torch.amin, x)
         except AssertionError as error:
             raise AssertionError(f"{name}: {error}") from error
@@ -254,15 +256,16 @@ def test_out_argument() -> None:
         torch.amax(on_device, 1, out=torch.empty(6, device=DEVICE).int())
     with pytest.raises(RuntimeError, match="dtype"):
         torch.argmax(on_device, 1, out=torch.empty(6, device=DEVICE))
-    # An output inside the input's storage.
+    # An output inside the input's storage; the CPU's result is then undefined.
     wanted = x.clone()
-    torch.sum(wanted, 1, out=wanted[:, 0])
+    wanted[:, 0] = x.sum(1)
     torch.sum(on_device, 1, out=on_device[:, 0])
     torch.testing.assert_close(on_device.cpu(), wanted)
 
 
 def test_more_than_eight_dims() -> None:
-    x = make((2, 3, 2, 2, 3, 2, 2, 2, 3, 2, 2, 2, 2, 2, 2, 2, 2, 3))
+    shape = (2, 3, 2, 2, 3, 2, 2, 2, 3, 2, 2, 2, 2, 2, 2, 2, 2, 3)
+    x = make(shape, torch.int16)
     x = x.permute(tuple(range(17, -1, -1)))
     check(torch.sum, x, dim=tuple(range(0, 18, 2)))
     check(torch.sum, x, dim=(1,))
