@@ -25,10 +25,6 @@ void check_options(
       "; choose its adapter with TORCH_WEBGPU_ADAPTER.");
 }
 
-at::ScalarType dtype_or_default(std::optional<at::ScalarType> dtype) {
-  return dtype ? *dtype : c10::get_default_dtype_as_scalartype();
-}
-
 constexpr c10::DispatchKeySet kKeys(c10::DispatchKey::PrivateUse1);
 
 at::Tensor empty(
@@ -43,7 +39,7 @@ at::Tensor empty(
       size,
       c10::GetAllocator(c10::kPrivateUse1),
       kKeys,
-      dtype_or_default(dtype),
+      c10::dtype_or_default(dtype),
       memory_format);
 }
 
@@ -60,7 +56,7 @@ at::Tensor empty_strided(
       stride,
       c10::GetAllocator(c10::kPrivateUse1),
       kKeys,
-      dtype_or_default(dtype));
+      c10::dtype_or_default(dtype));
 }
 
 } // namespace

@@ -51,7 +51,7 @@ struct Guard final : c10::impl::DeviceGuardImplInterface {
   void uncheckedSetDevice(c10::Device) const noexcept override {}
 
   c10::Stream getStream(c10::Device) const override {
-    return {c10::Stream::DEFAULT, getDevice()};
+    return c10::Stream(c10::Stream::DEFAULT, getDevice());
   }
 
   c10::Stream getDefaultStream(c10::Device device) const override {

@@ -36,9 +36,7 @@ def dawn_address() -> int:
     """The address of Dawn's wgpuGetProcAddress."""
     from wgpudawn._lib import ffi, lib
 
-    return int(
-        ffi.cast("uintptr_t", ffi.addressof(lib, "wgpuGetProcAddress"))
-    )
+    return int(ffi.cast("uintptr_t", ffi.addressof(lib, "wgpuGetProcAddress")))
 
 
 def main(arguments: list[str]) -> int:

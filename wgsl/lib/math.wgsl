@@ -58,26 +58,57 @@ fn df_mul(a: vec2<f32>, b: vec2<f32>) -> vec2<f32> {
   return df_sum(p.x, p.y + (a.x * b.y + a.y * b.x));
 }
 
-// log2 of a finite positive number, to about 2^-36.
-fn df_log2(x: f32) -> vec2<f32> {
-  let parts = m_decompose(x);
-  // log(m) = 2 atanh(s) = 2 s (1 + w (1/3 + w (1/5 + ...))), w = s^2.
-  let f = parts.mantissa - 1.0;
-  let g = df_sum(1.0, parts.mantissa);
-  let quotient = f / (g.x + g.y);
-  let back = df_product(quotient, g.x);
-  let s = df_sum(
-    quotient, (((f - back.x) - back.y) - quotient * g.y) / g.x);
-  let w = df_mul(s, s);
-  let tail = w.x * (0.20000078 + w.x * (0.14273371 + w.x * 0.11714398));
-  let series = df_sum(0.33333334, tail - 9.934108e-9);
-  let cubic = df_mul(s, df_mul(w, series));
-  let sum = df_sum(s.x, cubic.x);
-  let log2_m = df_mul(
-    vec2<f32>(sum.x, sum.y + (s.y + cubic.y)),
-    vec2<f32>(2.88539, 3.851926e-8));
-  let result = df_sum(f32(parts.exponent), log2_m.x);
-  return df_sum(result.x, result.y + log2_m.y);
+// sqrt is only as accurate as the driver makes it: one Newton step with the
+// exact residue. It keeps a result that is already rounded correctly.
+fn m_sqrt(x: f32) -> f32 {
+  let s = sqrt(x);
+  let high = df_high(s);
+  let low = s - high;
+  let residue = ((x - high * high) - 2.0 * high * low) - low * low;
+  // Where the squares would underflow or overflow, s stays as it is.
+  let bits = bitcast<u32>(x);
+  let safe = bits > 0x0d000000u && bits < 0x7f800000u;
+  return select(s, s + 0.5 * residue / s, safe);
+}
+
+fn m_rsqrt(x: f32) -> f32 {
+  return 1.0 / m_sqrt(x);
+}
+
+// Half to even; -0.5 to 0 gives -0.
+fn m_round_even(x: f32) -> f32 {
+  return copysign_f32(round(x), x);
+}
+
+fn m_cbrt(x: f32) -> f32 {
+  let magnitude = abs_f32(x);
+  let denormal = bitcast<u32>(magnitude) < 0x800000u;
+  let a = select(magnitude, magnitude * 16777216.0, denormal);
+  // A third of the exponent, then two steps of Halley's iteration.
+  var t = bitcast<f32>(bitcast<u32>(a) / 3u + 709921077u);
+  var cube = t * t * t;
+  t = t * ((cube + a + a) / (cube + cube + a));
+  // The last step as a correction: its rounding error does not matter.
+  let square = df_product(t, t);
+  let above = df_product(t, square.x);
+  let residue = ((above.x - a) + above.y) + t * square.y;
+  t -= residue / (3.0 * square.x);
+  t = select(t, t * 0.00390625, denormal);
+  let regular = is_finite(x) && !is_zero_f32(x);
+  return select(x, copysign_f32(t, x), regular);
+}
+
+fn m_hypot(a: f32, b: f32) -> f32 {
+  let big = max(bitcast<u32>(a) & 0x7fffffffu, bitcast<u32>(b) & 0x7fffffffu);
+  // Powers of two that bring the larger operand near 1 and back.
+  let exponent = clamp(big >> 23u, 1u, 253u);
+  let down = bitcast<f32>((254u - exponent) << 23u);
+  let up = bitcast<f32>(exponent << 23u);
+  let x = a * down;
+  let y = b * down;
+  let length = m_sqrt(x * x + y * y) * up;
+  return select(select(length, nan_f32(), is_unordered(a, b)), inf_f32(),
+                is_inf(a) || is_inf(b));
 }
 
 // 2^f for |f| at most a little above 1/2.
@@ -86,102 +117,181 @@ fn m_exp2_core(f: f32) -> f32 {
     + f * (0.009618499 + f * (0.001339097 + f * 0.0001532931)))));
 }
 
-// |x|^y for finite x other than 0.
-fn m_pow_magnitude(x: f32, y: f32) -> f32 {
-  let log2_x = df_log2(x);
-  // From 2^35 on the result is 0, 1 or infinity.
-  let e = clamp(y, -3.4359738e10, 3.4359738e10);
-  let p = df_product(e, log2_x.x);
-  let whole = round(clamp(p.x, -160.0, 130.0));
-  let fraction = (p.x - whole) + (p.y + e * log2_x.y);
-  return m_ldexp(m_exp2_core(clamp(fraction, -1.0, 1.0)), i32(whole));
-}
-
-// C's pow, in all cases.
-fn m_pow(x: f32, y: f32) -> f32 {
-  let x_magnitude = bitcast<u32>(x) & 0x7fffffffu;
-  let y_magnitude = bitcast<u32>(y) & 0x7fffffffu;
-  if (y_magnitude == 0u || bitcast<u32>(x) == 0x3f800000u) {
-    return 1.0;
-  }
-  if (is_unordered(x, y)) {
-    return nan_f32();
-  }
-  let y_negative = signbit_f32(y);
-  let y_integer = y_magnitude >= 0x4b000000u || trunc(y) == y;
-  // From 2^24 on every number is even.
-  let y_odd = y_integer && y_magnitude < 0x4b800000u
-    && (i32(select(0.0, y, y_magnitude < 0x4b800000u)) & 1) != 0;
-  var result: f32;
-  if (x_magnitude == 0u || x_magnitude == 0x7f800000u) {
-    result = select(
-      0.0, inf_f32(), (x_magnitude == 0u) == y_negative);
-  } else if (signbit_f32(x) && !y_integer) {
-    return nan_f32();
-  } else {
-    result = m_pow_magnitude(bitcast<f32>(x_magnitude), y);
-  }
-  return select(result, -result, signbit_f32(x) && y_odd);
-}
-
-// The significand of a positive number with its leading one at bit 23, and
-// the exponent that belongs to it, also for denormals.
-fn m_significand(magnitude: u32) -> vec2<u32> {
-  let shift = countLeadingZeros(magnitude) - 8u;
+fn m_exp2(x: f32) -> f32 {
+  let c = clamp(x, -152.0, 129.0);
+  let whole = round(c);
   return select(
-    vec2<u32>((magnitude & 0x7fffffu) | 0x800000u, magnitude >> 23u),
-    vec2<u32>(magnitude << (shift & 31u), 1u - shift),
-    magnitude < 0x800000u);
+    m_ldexp(m_exp2_core(c - whole), i32(whole)), x, is_nan(x));
 }
 
-// C's fmod, exact: a long division of the significands, 8 bits at a time.
-fn m_fmod(a: f32, b: f32) -> f32 {
-  let a_magnitude = bitcast<u32>(a) & 0x7fffffffu;
-  let b_magnitude = bitcast<u32>(b) & 0x7fffffffu;
-  let sign = bitcast<u32>(a) & 0x80000000u;
-  if (a_magnitude >= 0x7f800000u || b_magnitude > 0x7f800000u
-      || b_magnitude == 0u) {
-    return nan_f32();
-  }
-  if (a_magnitude < b_magnitude) {
-    return a;
-  }
-  let n = m_significand(a_magnitude);
-  let d = m_significand(b_magnitude);
-  var count = bitcast<i32>(n.y - d.y);
-  var rest = n.x - select(0u, d.x, n.x >= d.x);
-  while (count > 0 && rest != 0u) {
-    rest = (rest << min(u32(count), 8u)) % d.x;
-    count -= 8;
-  }
-  if (rest == 0u) {
-    return bitcast<f32>(sign);
-  }
-  // The remainder is a multiple of the divisor's last place: both forms are
-  // exact.
-  let shift = countLeadingZeros(rest) - 8u;
-  let exponent = bitcast<i32>(d.y - shift);
-  let normal = (u32(max(exponent, 1) - 1) << 23u) + (rest << shift);
-  let denormal = (rest << shift) >> (u32(max(1 - exponent, 0)) & 31u);
-  return bitcast<f32>(sign | select(denormal, normal, exponent > 0));
+// exp(r) - 1 for |r| up to log(2) / 2 = 0.3466.
+fn m_expm1_core(r: f32) -> f32 {
+  return r + r * r * (0.49999994 + r * (0.16666521 + r * (0.041668277
+    + r * (0.008368687 + r * 0.0013819824))));
 }
 
-// The remainder with the divisor's sign, as Python's %.
-fn m_remainder(a: f32, b: f32) -> f32 {
-  let rest = m_fmod(a, b);
-  let wrong = !is_zero_f32(rest) && signbit_f32(rest) != signbit_f32(b);
-  return select(rest, rest + b, wrong);
+// What is left of x after whole * log(2). The first part of log(2) has 9
+// bits, so its product is exact.
+fn m_exp_rest(x: f32, whole: f32) -> f32 {
+  return (x - whole * 0.693359375) + whole * 0.00021219444;
 }
 
-// floor(a / b) as torch computes it: the quotient of the exact multiple.
-fn m_floor_div(a: f32, b: f32) -> f32 {
-  if (is_zero_f32(b)) {
-    return a / b;
+// exp(x) * 2^scale, without overflow or underflow in between.
+fn m_exp_scaled(x: f32, scale: i32) -> f32 {
+  let c = clamp(x, -130.0, 90.0);
+  let whole = round(c * 1.442695);
+  let e = 1.0 + m_expm1_core(m_exp_rest(c, whole));
+  return select(m_ldexp(e, i32(whole) + scale), x, is_nan(x));
+}
+
+fn m_exp(x: f32) -> f32 {
+  return m_exp_scaled(x, 0);
+}
+
+fn m_expm1(x: f32) -> f32 {
+  let c = clamp(x, -25.0, 90.0);
+  let whole = round(c * 1.442695);
+  let n = i32(whole);
+  let e = m_expm1_core(m_exp_rest(c, whole));
+  let less = bitcast<f32>(max(127 - n, 0) << 23u);
+  let scaled = m_ldexp(e + (1.0 - less), n);
+  let tiny = abs_f32(x) < 2.9802322e-8;
+  return select(select(scaled, e, n == 0), x, tiny || is_nan(x));
+}
+
+// log(1 + f) - f for f from sqrt(1/2) - 1 to sqrt(2) - 1.
+fn m_log_tail(f: f32) -> f32 {
+  let q = f * f;
+  let p = 0.33333313 + f * (-0.2500001 + f * (0.20002073 + f * (-0.16667996
+    + f * (0.14220327 + f * (-0.12406032 + f * (0.11883568
+    + f * (-0.11671449 + f * 0.06750956)))))));
+  return f * q * p - 0.5 * q;
+}
+
+// A logarithm's value at 0, below it, at infinity and NaN.
+fn m_log_domain(x: f32, value: f32) -> f32 {
+  let bits = bitcast<u32>(x);
+  let special = select(select(nan_f32(), x, bits == 0x7f800000u),
+                       -inf_f32(), (bits << 1u) == 0u);
+  return select(special, value, bits - 1u < 0x7f7fffffu);
+}
+
+fn m_log(x: f32) -> f32 {
+  let parts = m_decompose(x);
+  let f = parts.mantissa - 1.0;
+  let e = f32(parts.exponent);
+  let value = e * 0.693359375
+    + (f + (m_log_tail(f) - e * 0.00021219444));
+  return m_log_domain(x, value);
+}
+
+// log(1 + f) times a constant in two parts, of which the first has 12 bits;
+// plus an offset.
+fn m_log_scaled(f: f32, scale: vec2<f32>, offset: f32) -> f32 {
+  let tail = m_log_tail(f);
+  let high = df_high(f + tail);
+  let low = (f - high) + tail;
+  return (offset + high * scale.x)
+    + (low * (scale.x + scale.y) + high * scale.y);
+}
+
+fn m_log2(x: f32) -> f32 {
+  let parts = m_decompose(x);
+  return m_log_domain(
+    x, m_log_scaled(parts.mantissa - 1.0,
+                    vec2<f32>(1.4423828, 0.0003122284),
+                    f32(parts.exponent)));
+}
+
+fn m_log10(x: f32) -> f32 {
+  let parts = m_decompose(x);
+  let e = f32(parts.exponent);
+  let value = m_log_scaled(parts.mantissa - 1.0,
+                           vec2<f32>(0.4342041, 0.000090380337),
+                           e * 0.30102539);
+  return m_log_domain(x, value + e * 0.000004605039);
+}
+
+fn m_log1p(x: f32) -> f32 {
+  // 1 + x in two parts: log(u + c) = log(u) + c / u.
+  let u = df_sum(max(x, 1.0), min(x, 1.0));
+  let direct = x > -0.29289 && x < 0.41421;
+  let parts = m_decompose(u.x);
+  let f = select(parts.mantissa - 1.0, x, direct);
+  let e = select(f32(parts.exponent), 0.0, direct);
+  let c = select(u.y / u.x, 0.0, direct);
+  let value = e * 0.693359375
+    + (f + (m_log_tail(f) + (c - e * 0.00021219444)));
+  let tiny = abs_f32(x) < 2.9802322e-8;
+  return select(select(nan_f32(), m_log_domain(1.0 + x, value), x >= -1.0),
+                x, tiny || is_nan(x) || bitcast<u32>(x) == 0x7f800000u);
+}
+
+fn m_sinh(x: f32) -> f32 {
+  let a = abs_f32(x);
+  let z = x * x;
+  let small = x + x * z * (0.16666667 + z * (0.0083333105
+    + z * (0.00019842896 + z * 2.7822132e-6)));
+  let half = m_exp_scaled(a, -1);
+  return select(copysign_f32(half - 0.25 / half, x), small, a < 1.0);
+}
+
+fn m_cosh(x: f32) -> f32 {
+  let half = m_exp_scaled(abs_f32(x), -1);
+  return half + 0.25 / half;
+}
+
+fn m_tanh(x: f32) -> f32 {
+  let a = abs_f32(x);
+  let z = x * x;
+  let small = x + x * z * (-0.3333328 + z * (0.1333141 + z * (-0.05373714
+    + z * (0.020630825 + z * -0.005695813))));
+  let large = 1.0 - 2.0 / (1.0 + m_exp(2.0 * min(a, 10.0)));
+  return select(select(copysign_f32(large, x), small, a < 0.625), x,
+                is_nan(x));
+}
+
+fn m_asinh(x: f32) -> f32 {
+  let a = abs_f32(x);
+  if (a > 8192.0) {
+    return copysign_f32(m_log(a) + 0.6931472, x);
   }
-  let rest = m_fmod(a, b);
-  let wrong = !is_zero_f32(rest) && signbit_f32(rest) != signbit_f32(b);
-  let quotient = (a - rest) / b - select(0.0, 1.0, wrong);
-  let whole = floor(quotient);
-  let nearest = whole + select(0.0, 1.0, quotient - whole > 0.5);
-  return select(nearest, copysign_f32(0.0, a / b), is_zero_f32(quotient));
+  let z = a * a;
+  return copysign_f32(m_log1p(a + z / (1.0 + m_sqrt(1.0 + z))), x);
+}
+
+fn m_acosh(x: f32) -> f32 {
+  if (x > 8192.0) {
+    return m_log(x) + 0.6931472;
+  }
+  let t = x - 1.0;
+  let value = m_log1p(t + m_sqrt(2.0 * t + t * t));
+  return select(nan_f32(), value, x >= 1.0 && !is_nan(x));
+}
+
+fn m_atanh(x: f32) -> f32 {
+  let a = abs_f32(x);
+  let t = a + a;
+  let rest = 1.0 - a;
+  let value = 0.5 * m_log1p(select(t / rest, t + t * a / rest, a < 0.5));
+  return select(select(nan_f32(), copysign_f32(value, x), a <= 1.0), x,
+                is_nan(x) || a < 0.0001220703125);
+}
+
+fn m_sigmoid(x: f32) -> f32 {
+  let e = m_exp(-abs_f32(x));
+  return select(1.0, e, x < 0.0) / (1.0 + e);
+}
+
+// log(1 + exp(-|x|)), the smooth part of softplus and log_sigmoid.
+fn m_softplus_tail(x: f32) -> f32 {
+  return m_log1p(m_exp(-abs_f32(x)));
+}
+
+fn m_softplus(x: f32) -> f32 {
+  return max(x, 0.0) + m_softplus_tail(x);
+}
+
+fn m_log_sigmoid(x: f32) -> f32 {
+  return min(x, 0.0) - m_softplus_tail(x);
 }

@@ -11,6 +11,15 @@ fn t_one() -> f32 {
   return 1.0;
 }
 
+// The words that stand for a value between two kernels.
+fn t_words(a: f32) -> vec2<u32> {
+  return vec2<u32>(bitcast<u32>(a), 0u);
+}
+
+fn t_of_words(w: vec2<u32>) -> f32 {
+  return bitcast<f32>(w.x);
+}
+
 fn t_from_i32(v: i32) -> f32 {
   return i32_to_f32(v);
 }

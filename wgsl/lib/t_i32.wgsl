@@ -12,6 +12,15 @@ fn t_one() -> i32 {
   return 1;
 }
 
+// The words that stand for a value between two kernels.
+fn t_words(a: i32) -> vec2<u32> {
+  return vec2<u32>(bitcast<u32>(a), 0u);
+}
+
+fn t_of_words(w: vec2<u32>) -> i32 {
+  return bitcast<i32>(w.x);
+}
+
 fn t_from_i32(v: i32) -> i32 {
   return v;
 }

@@ -11,6 +11,15 @@ fn t_one() -> i64 {
   return vec2<u32>(1u, 0u);
 }
 
+// The words that stand for a value between two kernels.
+fn t_words(a: i64) -> vec2<u32> {
+  return a;
+}
+
+fn t_of_words(w: vec2<u32>) -> i64 {
+  return w;
+}
+
 fn t_from_i32(v: i32) -> i64 {
   return i64_from_i32(v);
 }

@@ -14,6 +14,15 @@ fn t_one() -> u32 {
   return 1u;
 }
 
+// The words that stand for a value between two kernels.
+fn t_words(a: u32) -> vec2<u32> {
+  return vec2<u32>(a, 0u);
+}
+
+fn t_of_words(w: vec2<u32>) -> u32 {
+  return w.x;
+}
+
 fn t_from_i32(v: i32) -> u32 {
   return bitcast<u32>(v) & 0xffu;
 }

@@ -69,7 +69,7 @@ const char* name_of(Compute compute) {
 std::string conversion(DType from, DType to) {
   const std::string source = name_of(compute_of(from));
   if (to == DType::Bool) {
-    return from == DType::Bool ? "" : source + "_to_bool";
+    return from == DType::Bool ? "" : source + "_to_flag";
   }
   if (to == DType::U8 && is_float(from)) {
     return "f32_to_u8";

@@ -1,4 +1,4 @@
-#include "torch_binding/fallback.h"
+#include "ops/fallback.h"
 
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/core/dispatch/Dispatcher.h>
@@ -12,7 +12,7 @@
 
 #include "ops/generator.h"
 
-namespace torch_webgpu::binding {
+namespace torch_webgpu::ops {
 namespace {
 
 struct State {
@@ -30,7 +30,7 @@ State& state() {
 // A CPU generator that continues ours: the same seed gives the same numbers,
 // and each call takes new ones.
 at::Generator cpu_generator(const std::optional<at::Generator>& ours) {
-  const ops::PhiloxState philox = ops::reserve_philox(ours, 1);
+  const PhiloxState philox = reserve_philox(ours, 1);
   // Golden-ratio steps keep neighbouring offsets' seeds apart.
   return at::detail::createCPUGenerator(
       philox.seed + philox.offset * 0x9E3779B97F4A7C15ull);
@@ -43,7 +43,8 @@ bool is_ours(const c10::IValue& value) {
 
 // Gives the operator a CPU generator where its schema takes one. Returns
 // whether the schema has such an argument.
-bool replace_generator(const c10::FunctionSchema& schema, torch::jit::Stack& stack) {
+bool replace_generator(
+    const c10::FunctionSchema& schema, torch::jit::Stack& stack) {
   const auto& arguments = schema.arguments();
   const size_t first = stack.size() - arguments.size();
   bool found = false;
@@ -73,41 +74,44 @@ bool replace_generator(const c10::FunctionSchema& schema, torch::jit::Stack& sta
 class BorrowDefaultCpuGenerator {
  public:
   BorrowDefaultCpuGenerator()
-      : generator_(at::detail::getDefaultCPUGenerator()),
-        saved_(locked([&] { return generator_.clone(); })) {
+      : generator_(at::detail::getDefaultCPUGenerator()) {
     const at::Generator ours = cpu_generator(std::nullopt);
-    locked([&] { return generator_.set_state(ours.get_state()), 0; });
+    std::lock_guard lock(generator_.mutex());
+    saved_ = generator_.clone();
+    generator_.set_state(ours.get_state());
   }
   ~BorrowDefaultCpuGenerator() {
-    locked([&] { return generator_.set_state(saved_.get_state()), 0; });
+    std::lock_guard lock(generator_.mutex());
+    generator_.set_state(saved_.get_state());
   }
   BorrowDefaultCpuGenerator(const BorrowDefaultCpuGenerator&) = delete;
   BorrowDefaultCpuGenerator& operator=(const BorrowDefaultCpuGenerator&) =
       delete;
 
  private:
-  template <typename F>
-  auto locked(F&& f) {
-    std::lock_guard lock(generator_.mutex());
-    return f();
-  }
-
   at::Generator generator_;
   at::Generator saved_;
 };
 
-void run_on_cpu(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
+} // namespace
+
+void cpu_fallback(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
   note_fallback(c10::toString(op.operator_name()));
-  const bool seeded =
-      op.hasTag(at::Tag::nondeterministic_seeded);
   std::optional<BorrowDefaultCpuGenerator> borrowed;
-  if (!replace_generator(op.schema(), *stack) && seeded) {
+  if (!replace_generator(op.schema(), *stack) &&
+      op.hasTag(at::Tag::nondeterministic_seeded)) {
     borrowed.emplace();
   }
   at::native::cpu_fallback(op, stack);
 }
 
-} // namespace
+torch::jit::Stack cpu_call(
+    const char* name, const char* overload, torch::jit::Stack arguments) {
+  const c10::OperatorHandle op =
+      c10::Dispatcher::singleton().findSchemaOrThrow(name, overload);
+  cpu_fallback(op, &arguments);
+  return arguments;
+}
 
 FallbackPolicy parse_fallback_policy(const std::string& name) {
   if (name == "warn") {
@@ -166,7 +170,7 @@ void reset_fallback_counts() {
 }
 
 TORCH_LIBRARY_IMPL(_, PrivateUse1, m) {
-  m.fallback(torch::CppFunction::makeFromBoxedFunction<&run_on_cpu>());
+  m.fallback(torch::CppFunction::makeFromBoxedFunction<&cpu_fallback>());
 }
 
-} // namespace torch_webgpu::binding
+} // namespace torch_webgpu::ops

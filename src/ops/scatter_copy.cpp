@@ -1,0 +1,126 @@
+// copy_elements: the copy kernel for outputs that are dense in memory (a row
+// of the pointwise family) and for those of any strides (a family here).
+#include <ATen/MemoryOverlap.h>
+#include <ATen/ops/empty.h>
+#include <fmt/format.h>
+
+#include "ops/kernel/family.h"
+#include "ops/kernel/launch.h"
+#include "ops/pointwise.h"
+
+namespace torch_webgpu::ops {
+namespace {
+
+using wgsl::DType;
+using wgsl::Mode;
+
+#define SCATTER_COPY_PARAMS(X)                             \
+  X(u32x8, sizes) X(u32x8, stride_a) X(u32x8, stride_o)    \
+  X(u64, value_a)                                          \
+  X(u32, offset_a) X(u32, offset_o) X(u32, count) X(u32, rank)
+WEBGPU_PARAMS(ScatterCopyParams, SCATTER_COPY_PARAMS);
+
+struct ScatterCopyVariant {
+  uint8_t from, to, mode, window_a, window_o;
+};
+
+wgsl::KernelText describe(const ScatterCopyVariant& v) {
+  const auto from = static_cast<DType>(v.from);
+  const auto to = static_cast<DType>(v.to);
+  const auto mode = static_cast<Mode>(v.mode);
+  wgsl::KernelText text;
+  text.file = "scatter_copy";
+  text.label = fmt::format(
+      "scatter_{}_{}_from_{}_w{}{}", mode == Mode::Scalar ? "fill" : "copy",
+      wgsl::name_of(to), wgsl::name_of(from), v.window_a, v.window_o);
+  text.compute = wgsl::compute_of(to);
+  // Elements that share a word with others need atomics.
+  const Mode write = wgsl::lanes_of(to) > 1 ? Mode::Scatter : Mode::Write;
+  text.operands = {{"a", from, mode, v.window_a, ""},
+                   {"o", to, write, v.window_o, ""}};
+  text.substitutions = {{"convert", wgsl::conversion(from, to)},
+                        {"workgroup", std::to_string(kWorkgroup)}};
+  text.params = ScatterCopyParams::wgsl();
+  return text;
+}
+
+std::vector<ScatterCopyVariant> enumerate() {
+  std::vector<ScatterCopyVariant> all;
+  for (const DType to : wgsl::kAllDTypes) {
+    for (const DType from : wgsl::kAllDTypes) {
+      all.push_back({uint8_t(from), uint8_t(to), uint8_t(Mode::Read), 1, 1});
+    }
+    all.push_back({uint8_t(to), uint8_t(to), uint8_t(Mode::Scalar), 1, 1});
+  }
+  return all;
+}
+
+Family<ScatterCopyVariant> family(describe, enumerate);
+
+const OpId kCopy = register_pointwise(
+    {.name = "copy",
+     .inputs = 1,
+     .expression = "a",
+     .dtypes = {std::begin(wgsl::kAllDTypes), std::end(wgsl::kAllDTypes)},
+     .casts = true});
+
+void scatter_copy(const Input& input, const at::Tensor& out) {
+  const DType to = wgsl::dtype_of(out.scalar_type());
+  ScatterCopyVariant variant{uint8_t(to), uint8_t(to), uint8_t(Mode::Scalar),
+                             1, windows_of(out)};
+  ScatterCopyParams params;
+  std::vector<at::Tensor> views{out};
+  if (input.is_scalar()) {
+    params.value_a = encode(input.scalar, to);
+  } else {
+    variant.from = uint8_t(wgsl::dtype_of(input.tensor.scalar_type()));
+    variant.mode = uint8_t(Mode::Read);
+    variant.window_a = windows_of(input.tensor);
+    params.offset_a = uint32_t(input.tensor.storage_offset());
+    views.push_back(input.tensor.expand(out.sizes()));
+  }
+  Geometry geometry;
+  if (!make_geometry(views, geometry)) {
+    for (int64_t i = 0; i < out.size(0); ++i) {
+      scatter_copy(input.is_scalar() ? input : Input(views[1].select(0, i)),
+                   out.select(0, i));
+    }
+    return;
+  }
+  params.offset_o = uint32_t(out.storage_offset());
+  params.count = uint32_t(out.numel());
+  params.rank = uint32_t(geometry.rank);
+  for (int d = 0; d < geometry.rank; ++d) {
+    params.sizes[d] = uint32_t(geometry.sizes[d]);
+    params.stride_o[d] = uint32_t(geometry.strides[0][d]);
+    params.stride_a[d] = uint32_t(geometry.strides[1][d]);
+  }
+  const auto& kernel = family(variant);
+  const uint64_t workgroups = ceil_div(params.count, kWorkgroup);
+  if (input.is_scalar()) {
+    launch(kernel, {&out}, params, workgroups);
+  } else {
+    launch(kernel, {&input.tensor, &out}, params, workgroups);
+  }
+}
+
+}  // namespace
+
+void copy_elements(const Input& input, const at::Tensor& out) {
+  if (out.numel() == 0) return;
+  at::assert_no_internal_overlap(out);
+  if (!input.is_scalar() && same_buffer(input.tensor, out)) {
+    const at::Tensor copy =
+        at::empty(input.tensor.sizes(), input.tensor.options());
+    copy_elements(input, copy);
+    copy_elements(copy, out);
+    return;
+  }
+  if (!out.is_non_overlapping_and_dense()) {
+    scatter_copy(input, out);
+    return;
+  }
+  pointwise(kCopy, wgsl::dtype_of(out.scalar_type()), {&input, 1}, out);
+}
+
+}  // namespace torch_webgpu::ops

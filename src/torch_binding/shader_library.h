@@ -1,0 +1,33 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <string>
+#include <vector>
+
+#include "hal/kernel.h"
+#include "hal/stream.h"
+
+namespace torch_webgpu::binding {
+
+// One kernel of a user's WGSL. The HAL owns the compiled kernel and keeps it
+// as long as the device. Always bounds-checked.
+class UserKernel {
+ public:
+  UserKernel(
+      const std::string& label,
+      const std::string& wgsl,
+      const std::string& entry_point,
+      const std::vector<bool>& writes);
+
+  // Binds the tensors in order. They are contiguous webgpu tensors; a tensor
+  // that is written shares its buffer with no other.
+  void launch(const std::vector<at::Tensor>& tensors, hal::Grid grid) const;
+
+ private:
+  const hal::Kernel* kernel_;
+  std::vector<bool> writes_;
+  std::string label_;
+};
+
+}  // namespace torch_webgpu::binding

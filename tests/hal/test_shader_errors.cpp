@@ -1,0 +1,135 @@
+#include "fixture.h"
+
+namespace torch_webgpu::hal::testing {
+namespace {
+
+class Shaders : public ::testing::Test {
+ protected:
+  std::string error_of(const ShaderSource& source) {
+    return message_of<ShaderError>([&] { device_.compile(source); });
+  }
+  // After every failure the device works and stores no error.
+  ~Shaders() override {
+    EXPECT_NO_THROW(device_.throw_pending_errors());
+    const Scoped data(device_, std::vector<float>(64, 1.0f));
+    run_affine(device_, data, {64, 2.0f, 0.0f});
+    EXPECT_EQ(data.read(1)[0], 2.0f);
+  }
+  Device& device_ = shared_device();
+};
+
+TEST_F(Shaders, ThatDoNotCompileAreNamedWithTheirLine) {
+  for (const bool trusted : {true, false}) {
+    ShaderSource source = affine_shader();
+    source.label = "broken_kernel";
+    source.trusted = trusted;
+    source.wgsl = "\n\n@compute @workgroup_size(1) fn main() { let x = nope; }";
+    const auto text = error_of(source);
+    EXPECT_TRUE(contains(text, "broken_kernel")) << text;
+    EXPECT_TRUE(contains(text, "nope")) << text;
+    EXPECT_TRUE(contains(text, "3:")) << text;
+  }
+}
+
+TEST_F(Shaders, EntryPointMustExist) {
+  ShaderSource source = affine_shader();
+  source.label = "no_entry";
+  source.entry_point = "absent";
+  EXPECT_TRUE(contains(error_of(source), "no_entry"));
+}
+
+TEST_F(Shaders, BindingsMustFitTheSource) {
+  ShaderSource source = affine_shader();
+  source.label = "wrong_access";
+  source.bindings = {Access::Read};
+  EXPECT_TRUE(contains(error_of(source), "wrong_access"));
+  source.label = "too_few";
+  source.bindings = {};
+  EXPECT_TRUE(contains(error_of(source), "too_few"));
+  source = affine_shader();
+  source.label = "params_missing";
+  source.has_params = false;
+  EXPECT_TRUE(contains(error_of(source), "params_missing"));
+}
+
+TEST_F(Shaders, TooManyBindingsAreCounted) {
+  ShaderSource source = affine_shader();
+  source.label = "too_many";
+  source.bindings.assign(1000, Access::Read);
+  EXPECT_TRUE(contains(error_of(source), "1000 storage buffers"));
+}
+
+TEST_F(Shaders, ParameterBlocksAboveTheLimitFailAtCompileTime) {
+  ShaderSource source;
+  source.label = "large_params";
+  source.bindings = {Access::ReadWrite};
+  source.wgsl = R"(
+    struct Params { words: array<vec4u, 33> }
+    @group(0) @binding(0) var<storage, read_write> data: array<vec4u>;
+    @group(1) @binding(0) var<uniform> params: Params;
+    @compute @workgroup_size(1) fn main() { data[0] = params.words[32]; }
+  )";
+  EXPECT_TRUE(contains(error_of(source), "large_params"));
+}
+
+TEST_F(Shaders, TooLargeWorkgroupIsRefused) {
+  ShaderSource source;
+  source.label = "huge_workgroup";
+  source.has_params = false;
+  source.wgsl = "@compute @workgroup_size(1024, 1024, 64) fn main() {}";
+  EXPECT_TRUE(contains(error_of(source), "huge_workgroup"));
+}
+
+TEST_F(Shaders, AreCompiledOnce) {
+  const Kernel& first = device_.compile(affine_shader());
+  const Stats before = device_.stats();
+  EXPECT_EQ(&device_.compile(affine_shader()), &first);
+  EXPECT_EQ(device_.stats().pipelines_created, before.pipelines_created);
+  EXPECT_EQ(first.label(), "test_affine");
+}
+
+TEST_F(Shaders, EntryPointsShareOneModule) {
+  ShaderSource source;
+  source.label = "two_entries";
+  source.has_params = false;
+  source.wgsl = R"(
+    @compute @workgroup_size(1) fn first() {}
+    @compute @workgroup_size(1) fn second() {}
+  )";
+  source.entry_point = "first";
+  const Stats before = device_.stats();
+  device_.compile(source);
+  source.entry_point = "second";
+  device_.compile(source);
+  const Stats after = device_.stats();
+  EXPECT_EQ(after.shader_modules_created - before.shader_modules_created, 1u);
+  EXPECT_EQ(after.pipelines_created - before.pipelines_created, 2u);
+}
+
+// Untrusted WGSL on wgpu, and everything with validation, stays inside its
+// buffers.
+TEST_F(Shaders, CheckedOnesStayInsideTheirBuffers) {
+  DeviceOptions checked = options();
+  checked.validation = true;
+  const auto device = Device::create(checked);
+  ShaderSource source;
+  source.label = "out_of_bounds";
+  source.bindings = {Access::ReadWrite, Access::ReadWrite};
+  source.has_params = false;
+  source.wgsl = R"(
+    @group(0) @binding(0) var<storage, read_write> data: array<u32>;
+    @group(0) @binding(1) var<storage, read_write> size: array<u32>;
+    @compute @workgroup_size(1) fn main() {
+      size[0] = data[0xfffffffu];
+      data[0xfffffffu] = 7u;
+      size[1] = arrayLength(&data);
+    }
+  )";
+  const Scoped data(*device, 256), size(*device, 256);
+  const BufferBinding bindings[] = {{data}, {size}};
+  device->stream().dispatch(device->compile(source), bindings, {}, {});
+  EXPECT_EQ(size.read<uint32_t>(2)[1], 64u);
+}
+
+}  // namespace
+}  // namespace torch_webgpu::hal::testing
