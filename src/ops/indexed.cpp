@@ -456,9 +456,9 @@ void indexed_write(const at::Tensor& self, const Indexing& indexing,
   const bool pairs = self.element_size() == 16;
   Indexing walk = pairs ? in_pairs(indexing) : indexing;
   if (same_buffer(walk.index, self)) {
-    const at::Tensor copy =
-        at::empty({walk.index.storage().nbytes() / walk.index.element_size()},
-                  walk.index.options());
+    const auto whole = int64_t(walk.index.storage().nbytes() /
+                               size_t(walk.index.element_size()));
+    const at::Tensor copy = at::empty({whole}, walk.index.options());
     copy.copy_(walk.index.as_strided(copy.sizes(), {1}, 0));
     walk.index = copy;
   }
