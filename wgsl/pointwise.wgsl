@@ -1,5 +1,5 @@
-// One output element per result, dense and in memory order; inputs dense
-// ({{index}} is an offset) or strided. A thread owns one word of the output.
+// The output is dense and walked in memory order; inputs are dense or strided.
+// A thread owns one word of the output.
 
 fn value(e: u32) -> {{result}} {
 {{index}}

@@ -79,9 +79,18 @@ void write_dense(const void* source, const at::Tensor& destination) {
   }
 }
 
+// The same memory, read without conjugation and negation.
+at::Tensor without_flags(const at::Tensor& self) {
+  at::Tensor bare = self.detach();
+  bare._set_conj(false);
+  bare._set_neg(false);
+  return bare;
+}
+
 void copy_to_host(const at::Tensor& self, const at::Tensor& dst) {
+  const at::Tensor bare = without_flags(self);
   const at::Tensor dense =
-      self.is_non_overlapping_and_dense() ? self : self.contiguous();
+      bare.is_non_overlapping_and_dense() ? bare : bare.contiguous();
   const bool direct = dst.scalar_type() == dense.scalar_type() &&
                       dst.sizes() == dense.sizes() &&
                       dst.strides() == dense.strides() &&
@@ -121,12 +130,8 @@ void copy_from_host(const at::Tensor& self, const at::Tensor& dst) {
 void copy_on_device(const at::Tensor& self, const at::Tensor& dst) {
   if (same_flags(self, dst)) {
     if (self.scalar_type() == dst.scalar_type()) {
-      // _set_* below only drops the flags that both have.
-      at::Tensor source = self.detach(), target = dst.detach();
-      for (at::Tensor* t : {&source, &target}) {
-        t->_set_conj(false);
-        t->_set_neg(false);
-      }
+      const at::Tensor source = without_flags(self);
+      const at::Tensor target = without_flags(dst);
       const bool known = wgsl::has_dtype(self.scalar_type());
       copy_elements(known ? source : as_bits(source.expand(dst.sizes())),
                     known ? target : as_bits(target));
@@ -142,7 +147,11 @@ void copy_on_device(const at::Tensor& self, const at::Tensor& dst) {
   // Casts from and to float64 and complex, and resolving conjugation, are
   // arithmetic that only the CPU has.
   note_fallback("aten::_copy_from");
-  dst.copy_(self.cpu());
+  // Flags off first: cpu() would resolve them by a copy, which ends here again.
+  const at::Tensor host = without_flags(self).cpu();
+  host._set_conj(self.is_conj());
+  host._set_neg(self.is_neg());
+  dst.copy_(host);
 }
 
 at::Tensor copy_from(const at::Tensor& self, const at::Tensor& dst,

@@ -27,9 +27,10 @@ std::string look() {
     if (ops::device_created()) {
       return "";
     }
-    // Throws Unavailable, with the remedy, where there is no adapter.
-    hal::list_adapters(ops::device_options());
-    return "";
+    return hal::list_adapters(ops::device_options()).empty()
+        ? "webgpu: no GPU driver serves the WebGPU implementation; install a "
+          "Vulkan driver, on a machine without a GPU mesa-vulkan-drivers."
+        : "";
   } catch (const std::exception& error) {
     return error.what();
   }

@@ -46,6 +46,7 @@ from torch_webgpu.webgpu.memory import (
     reset_peak_memory_stats,
 )
 from torch_webgpu.webgpu.random import (
+    _get_generator,
     get_rng_state,
     get_rng_state_all,
     initial_seed,
@@ -73,6 +74,7 @@ __all__ = [
     "Stream",
     "StreamContext",
     "_exchange_device",
+    "_get_generator",
     "_is_in_bad_fork",
     "_lazy_init",
     "_maybe_exchange_device",
@@ -128,10 +130,10 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    # Made on demand: torch asks for it only to enumerate generators, and the
-    # native library may be missing.
+    # Asked anew each time: the native library may be missing, and the device
+    # is created late.
+    if name == "_initialized":
+        return is_initialized()
     if name == "default_generators":
-        from torch_webgpu import _native
-
-        return (_native.load().default_generator(),)
+        return (_get_generator(),)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -10,7 +10,7 @@ from torch_webgpu import _native
 from torch_webgpu.webgpu._utils import DeviceLike, _get_device_index
 
 
-def _generator(device: DeviceLike = None) -> torch.Generator:
+def _get_generator(device: DeviceLike = None) -> torch.Generator:
     _get_device_index(device)
     generator: torch.Generator = _native.load().default_generator()
     return generator
@@ -20,7 +20,7 @@ def manual_seed(seed: int) -> None:
     # torch.manual_seed() calls this in every program, so it must not raise
     # where the native library is missing.
     if _native.error() is None:
-        _generator().manual_seed(int(seed))
+        _get_generator().manual_seed(int(seed))
 
 
 def manual_seed_all(seed: int) -> None:
@@ -29,7 +29,7 @@ def manual_seed_all(seed: int) -> None:
 
 def seed() -> int:
     """Seeds from the system; returns the seed."""
-    return _generator().seed()
+    return _get_generator().seed()
 
 
 def seed_all() -> int:
@@ -37,17 +37,17 @@ def seed_all() -> int:
 
 
 def initial_seed() -> int:
-    return _generator().initial_seed()
+    return _get_generator().initial_seed()
 
 
 def get_rng_state(device: DeviceLike = "webgpu") -> torch.Tensor:
-    return _generator(device).get_state()
+    return _get_generator(device).get_state()
 
 
 def set_rng_state(
     new_state: torch.Tensor, device: DeviceLike = "webgpu"
 ) -> None:
-    _generator(device).set_state(new_state)
+    _get_generator(device).set_state(new_state)
 
 
 def get_rng_state_all() -> list[torch.Tensor]:

@@ -29,21 +29,28 @@ class Stream(torch.Stream):
         pass
 
 
-class Event(torch.Event):
-    """A point of the stream.
+class _EventType(type):
+    def __instancecheck__(cls, instance: object) -> bool:
+        return (
+            isinstance(instance, torch.Event)
+            and instance.device.type == "webgpu"
+        )
+
+
+class Event(metaclass=_EventType):
+    """A point of the stream, as a torch.Event (torch takes no subclass of it).
 
     With enable_timing, record() waits for the work before it and reads the
     host's clock, because WebGPU has no timestamp at a point of a queue.
     """
 
-    def __new__(
+    def __new__(  # type: ignore[misc]
         cls,
         enable_timing: bool = False,
         blocking: bool = False,
         interprocess: bool = False,
-    ) -> Event:
-        return super().__new__(
-            cls,
+    ) -> torch.Event:
+        return torch.Event(
             device="webgpu",
             enable_timing=enable_timing,
             blocking=blocking,

@@ -1,0 +1,80 @@
+"""What training loops ask of a device: autocast, scaler, checkpoint, optim."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch.nn import functional as F
+from torch.utils.checkpoint import checkpoint
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16], ids=str)
+def test_autocast(dtype: torch.dtype) -> None:
+    x = torch.rand(4, 4, device="webgpu")
+    with torch.autocast("webgpu", dtype=dtype):
+        product = x @ x
+        assert product.dtype == dtype
+        assert F.softmax(product, -1).dtype == torch.float32
+        assert (product + x).dtype == torch.float32
+        with torch.autocast("webgpu", enabled=False):
+            assert (x @ x).dtype == torch.float32
+        with pytest.raises(RuntimeError, match="unsafe to autocast"):
+            F.binary_cross_entropy(torch.sigmoid(x), x)
+    assert (x @ x).dtype == torch.float32
+    assert dtype in torch.webgpu.get_amp_supported_dtype()
+    assert torch.webgpu.is_bf16_supported()
+
+
+def test_grad_scaler() -> None:
+    module = torch.nn.Linear(3, 2).webgpu()
+    optimizer = torch.optim.SGD(module.parameters(), lr=0.1)
+    scaler = torch.amp.GradScaler("webgpu", init_scale=1024.0)
+    before = module.weight.detach().cpu()
+    with torch.autocast("webgpu"):
+        loss = module(torch.ones(2, 3, device="webgpu")).sum()
+    scaler.scale(loss).backward()
+    scaler.step(optimizer)
+    scaler.update()
+    change = before - module.weight.detach().cpu()
+    assert torch.allclose(change, torch.full((2, 3), 0.2), atol=1e-3)
+    module.weight.grad = torch.full((2, 3), float("inf"), device="webgpu")
+    scaler.step(optimizer)
+    scaler.update()
+    assert scaler.get_scale() == 512.0
+
+
+@pytest.mark.parametrize("reentrant", [False, True])
+def test_checkpoint_repeats_random_numbers(reentrant: bool) -> None:
+    def block(x: torch.Tensor) -> torch.Tensor:
+        return F.dropout(x, 0.5) * 3
+
+    x = torch.ones(64, device="webgpu", requires_grad=True)
+    y = checkpoint(block, x, use_reentrant=reentrant)
+    y.sum().backward()
+    assert x.grad is not None
+    # The same mask forward and backward, so gradient and output agree.
+    assert torch.equal(x.grad.cpu(), y.detach().cpu())
+
+
+@pytest.mark.parametrize("name", ["SGD", "Adam", "AdamW", "RMSprop", "Adagrad"])
+def test_optimizers_agree_with_cpu(name: str) -> None:
+    results = []
+    for device in ("cpu", "webgpu"):
+        parameter = torch.nn.Parameter(
+            torch.arange(1.0, 7.0).to(device), requires_grad=True
+        )
+        optimizer = getattr(torch.optim, name)([parameter], lr=0.1)
+        for _ in range(3):
+            optimizer.zero_grad()
+            (parameter * parameter).sum().backward()
+            optimizer.step()
+        results.append(parameter.detach().cpu())
+    assert torch.allclose(*results, rtol=1e-5, atol=1e-6)
+
+
+def test_graph_capture_sees_the_device() -> None:
+    with torch._subclasses.FakeTensorMode():
+        fake = torch.empty(3, device="webgpu") + 1
+    assert fake.device == torch.device("webgpu:0")
+    compiled = torch.compile(lambda x: x * 2 + 1, backend="aot_eager")
+    assert compiled(torch.ones(3, device="webgpu")).tolist() == [3, 3, 3]
