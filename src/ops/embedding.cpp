@@ -1,5 +1,6 @@
 // embedding is index_select; this is its gradient.
 #include <ATen/core/Tensor.h>
+#include <ATen/ops/div.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/zeros.h>
 #include <c10/core/SymInt.h>
@@ -44,7 +45,7 @@ Tensor embedding_dense_backward(const Tensor& grad_output,
     combine_into(counts, walk, at::ones({}, wide), Combine::Add);
     // A padding row has no count; its gradient is dropped as well.
     const Tensor scale = counts.clamp_min_(1).index_select(0, index);
-    grad = grad.to(wide.dtype()) / scale.unsqueeze(1);
+    grad = at::div(grad.to(wide.dtype()), scale.unsqueeze(1));
   }
   combine_into(sum, walk, grad.to(wide.dtype()), Combine::Add);
   return sum.to(type);

@@ -14,6 +14,7 @@
 #include "ops/indexed.h"
 #include "ops/kernel/family.h"
 #include "ops/kernel/launch.h"
+#include "ops/kernel/params.h"
 
 namespace torch_webgpu::ops {
 namespace {

@@ -13,6 +13,7 @@
 #include "ops/fallback.h"
 #include "ops/kernel/family.h"
 #include "ops/kernel/launch.h"
+#include "ops/kernel/params.h"
 
 namespace torch_webgpu::ops {
 namespace {

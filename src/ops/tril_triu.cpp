@@ -12,6 +12,7 @@
 #include "ops/fallback.h"
 #include "ops/kernel/family.h"
 #include "ops/kernel/launch.h"
+#include "ops/kernel/params.h"
 #include "ops/pointwise.h"
 
 namespace torch_webgpu::ops {
