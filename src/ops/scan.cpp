@@ -8,6 +8,9 @@
 #include <fmt/format.h>
 #include <torch/library.h>
 
+#include <algorithm>
+#include <set>
+
 #include "ops/fallback.h"
 #include "ops/kernel/family.h"
 #include "ops/kernel/launch.h"
@@ -31,6 +34,7 @@ enum class Scan : uint8_t { Sum, ExactSum, Prod, LogSumExp, Max, Min };
 struct Row {
   const char* name;
   const char* acc;
+  const char* words;  // prefix of the functions between it and four words
   const char* init;
   const char* step;
   const char* merge;
@@ -40,17 +44,17 @@ struct Row {
 
 // In the order of Scan.
 constexpr Row kRows[] = {
-    {"cumsum", "T", "t_zero()", "t_add(acc, x)", "t_add(acc, other)", "acc"},
-    {"cumsum", "vec2<f32>", "vec2<f32>(0.0)", "exact_add(acc, x)",
+    {"cumsum", "T", "value", "t_zero()", "t_add(acc, x)", "t_add(acc, other)", "acc"},
+    {"cumsum", "vec2<f32>", "exact", "vec2<f32>(0.0)", "exact_add(acc, x)",
      "exact_merge(acc, other)", "exact_value(acc)"},
-    {"cumprod", "T", "t_one()", "t_mul(acc, x)", "t_mul(acc, other)", "acc"},
-    {"logcumsumexp", "LogSum", "LogSum(-inf_f32(), 0.0)",
+    {"cumprod", "T", "value", "t_one()", "t_mul(acc, x)", "t_mul(acc, other)", "acc"},
+    {"logcumsumexp", "LogSum", "log_sum", "LogSum(-inf_f32(), 0.0)",
      "log_sum_merge(acc, LogSum(x, 1.0))", "log_sum_merge(acc, other)",
      "log_sum_value(acc)"},
-    {"cummax", "Indexed", "Indexed(t_lowest(), 0u)",
+    {"cummax", "Indexed", "indexed", "Indexed(t_lowest(), 0u)",
      "last_larger(acc, Indexed(x, r))", "last_larger(acc, other)", "acc.value",
      "u32_to_i64(acc.index)"},
-    {"cummin", "Indexed", "Indexed(t_highest(), 0u)",
+    {"cummin", "Indexed", "indexed", "Indexed(t_highest(), 0u)",
      "last_smaller(acc, Indexed(x, r))", "last_smaller(acc, other)",
      "acc.value", "u32_to_i64(acc.index)"},
 };
@@ -60,6 +64,7 @@ struct Variant {
   DType a;
   DType o;
   uint8_t by_group;
+  uint8_t blocked;  // reads the totals of the blocks before its own
   uint8_t windows_a;
   uint8_t windows_o;
   uint8_t windows_q;
@@ -67,6 +72,7 @@ struct Variant {
 
 #define SCAN_PARAMS(X)                                      \
   X(u32, rows) X(u32, count) X(u32, inner) X(u32, chunk)    \
+  X(u32, blocks) X(u32, block)                              \
   X(u32, a_offset) X(u32, o_offset) X(u32, q_offset)
 WEBGPU_PARAMS(ScanParams, SCAN_PARAMS);
 
@@ -88,11 +94,20 @@ bool is_direct(Scan op, DType a, DType o) {
   return false;
 }
 
+std::string load_of(const Variant& v) {
+  const std::string load = "load_a(p.a_offset + start + r * p.inner)";
+  if (compute_of(v.a) == compute_of(v.o)) return load;
+  return fmt::format("{}_to_{}({})", name_of(compute_of(v.a)),
+                     name_of(compute_of(v.o)), load);
+}
+
 wgsl::KernelText describe(const Variant& v) {
   const Row& row = kRows[size_t(v.op)];
   wgsl::KernelText text;
   text.label = fmt::format("{}_{}_{}_{}", row.name, name_of(v.a), name_of(v.o),
-                           v.by_group ? "group" : "thread");
+                           v.blocked    ? "blocks"
+                           : v.by_group ? "group"
+                                        : "thread");
   if (v.windows_a * v.windows_o * v.windows_q != 1) {
     text.label +=
         fmt::format("_w{}{}{}", v.windows_a, v.windows_o, v.windows_q);
@@ -107,35 +122,83 @@ wgsl::KernelText describe(const Variant& v) {
     text.operands.push_back({"q", DType::I64, Mode::Write, v.windows_q, {}});
     emit += fmt::format("\n    store_q(p.q_offset + at, {});", row.second);
   }
-  std::string load = "load_a(p.a_offset + start + r * p.inner)";
-  if (compute_of(v.a) != compute_of(v.o)) {
-    load = fmt::format("{}_to_{}({})", name_of(compute_of(v.a)),
-                       name_of(compute_of(v.o)), load);
+  std::string prior;
+  if (v.blocked) {
+    text.operands.push_back({"t", DType::I32, Mode::Read, 1, {}});
+    prior = fmt::format(
+        "for (var i = row * p.blocks; i < item; i += 1u) {{\n"
+        "    prior = merge(prior, {}_of_words(vec4<u32>(\n"
+        "      read_t(4u * i), read_t(4u * i + 1u), read_t(4u * i + 2u),\n"
+        "      read_t(4u * i + 3u))));\n  }}",
+        row.words);
   }
   text.substitutions = {
       {"threads", v.by_group ? "64" : "1"},
       {"acc", row.acc},
       {"init", row.init},
       {"merge", row.merge},
-      {"load", load},
+      {"load", load_of(v)},
       {"step", row.step},
-      {"row", v.by_group ? "group_index(group, groups)"
+      {"prior", prior},
+      {"item", v.by_group ? "group_index(group, groups)"
                          : "thread_index(group, groups, lane, 64u)"},
       {"first", v.by_group ? "lane" : "0u"},
-      {"before", v.by_group ? "before(start, begin, end, lane)" : "initial()"},
+      {"before", v.by_group ? "before(prior, start, begin, end, lane)"
+                            : "initial()"},
       {"emit", emit},
   };
   return text;
 }
 
+// Totals do not depend on how narrow the results are: one kernel for all
+// results that compute alike.
+DType totals_dtype(DType o) {
+  switch (compute_of(o)) {
+    case Compute::F32:
+      return DType::F32;
+    case Compute::I32:
+      return DType::I32;
+    case Compute::U32:
+      return DType::U8;
+    case Compute::I64:
+      return DType::I64;
+  }
+  return o;
+}
+
+wgsl::KernelText describe_totals(const Variant& v) {
+  const Row& row = kRows[size_t(v.op)];
+  wgsl::KernelText text;
+  text.label =
+      fmt::format("{}_totals_{}_{}", row.name, name_of(v.a), name_of(v.o));
+  if (v.windows_a != 1) text.label += fmt::format("_w{}", v.windows_a);
+  text.file = "scan_totals";
+  text.compute = compute_of(v.o);
+  text.params = ScanParams::wgsl();
+  text.operands = {{"a", v.a, Mode::Read, v.windows_a, {}},
+                   {"t", DType::I32, Mode::Write, 1, {}}};
+  text.substitutions = {
+      {"acc", row.acc},   {"init", row.init}, {"merge", row.merge},
+      {"load", load_of(v)}, {"step", row.step}, {"words", row.words},
+  };
+  return text;
+}
+
+template <bool totals>
 std::vector<Variant> enumerate() {
   std::vector<Variant> all;
+  std::set<std::string> labels;
   for (const auto op : c10::irange(std::size(kRows))) {
     for (const DType a : wgsl::kAllDTypes) {
       for (const DType o : wgsl::kAllDTypes) {
         if (!is_direct(Scan(op), a, o)) continue;
-        for (const uint8_t by_group : {0, 1}) {
-          all.push_back({Scan(op), a, o, by_group, 1, 1, 1});
+        if (!totals) {
+          all.push_back({Scan(op), a, o, 0, 0, 1, 1, 1});
+          all.push_back({Scan(op), a, o, 1, 0, 1, 1, 1});
+          all.push_back({Scan(op), a, o, 1, 1, 1, 1, 1});
+        } else {
+          const Variant v{Scan(op), a, totals_dtype(o), 1, 1, 1, 1, 1};
+          if (labels.insert(describe_totals(v).label).second) all.push_back(v);
         }
       }
     }
@@ -143,7 +206,12 @@ std::vector<Variant> enumerate() {
   return all;
 }
 
-Family<Variant> family(describe, enumerate);
+Family<Variant> family(describe, enumerate<false>);
+Family<Variant> totals_family(describe_totals, enumerate<true>);
+
+// Elements of a block of a long row: enough work for a workgroup.
+constexpr uint64_t kBlock = 4096;
+constexpr uint64_t kMaxBlocks = 256;
 
 void scan(Scan op, const Tensor& self, int64_t dim, const Tensor& out,
           const Tensor& indices = {}) {
@@ -161,31 +229,50 @@ void scan(Scan op, const Tensor& self, int64_t dim, const Tensor& out,
                                           !same_buffer(indices, a))
                        ? indices
                        : at::empty(indices.sizes(), indices.options());
-  const Variant v{op,
-                  wgsl::dtype_of(a.scalar_type()),
-                  wgsl::dtype_of(o.scalar_type()),
-                  rows.by_group(),
-                  windows_of(a),
-                  windows_of(o),
-                  q.defined() ? windows_of(q) : uint8_t(1)};
+  Variant v{op,
+            wgsl::dtype_of(a.scalar_type()),
+            wgsl::dtype_of(o.scalar_type()),
+            rows.by_group(),
+            0,
+            windows_of(a),
+            windows_of(o),
+            q.defined() ? windows_of(q) : uint8_t(1)};
   const uint32_t lanes = lanes_of(v.o);
   ScanParams p;
   p.rows = uint32_t(rows.rows());
   p.count = rows.count;
   p.inner = rows.inner;
-  p.chunk = rows.by_group()
-                ? uint32_t(ceil_div(ceil_div(rows.count, kWorkgroup), lanes)) *
-                      lanes
-                : rows.count;
+  p.blocks = 1;
+  p.chunk = rows.count;
   p.a_offset = uint32_t(a.storage_offset());
   p.o_offset = uint32_t(o.storage_offset());
   p.q_offset = q.defined() ? uint32_t(q.storage_offset()) : 0;
-  if (q.defined()) {
-    launch(family(v), {&a, &o, &q}, p, rows.workgroups());
-    if (!q.is_same(indices)) indices.copy_(q);
-  } else {
-    launch(family(v), {&a, &o}, p, rows.workgroups());
+  if (rows.by_group()) {
+    p.blocks = uint32_t(std::clamp<uint64_t>(rows.count / kBlock, 1,
+                                             kMaxBlocks));
+    if (rows.rows() >= kMaxBlocks) p.blocks = 1;
+    // Whole words for each thread.
+    const uint64_t share = ceil_div(rows.count, p.blocks * kWorkgroup);
+    p.chunk = uint32_t(ceil_div(share, lanes)) * lanes;
   }
+  p.block = p.chunk * kWorkgroup;
+  const uint64_t workgroups = rows.workgroups() * p.blocks;
+  c10::SmallVector<const at::TensorBase*, 4> bound{&a, &o};
+  if (q.defined()) bound.push_back(&q);
+  Tensor totals;
+  if (p.blocks > 1) {
+    totals = at::empty({int64_t(workgroups) * 4}, a.options().dtype(at::kInt));
+    Variant first = v;
+    first.o = totals_dtype(v.o);
+    first.blocked = 1;
+    first.windows_o = first.windows_q = 1;
+    launch(totals_family(first), {&a, &totals}, p, workgroups);
+    v.blocked = 1;
+    bound.push_back(&totals);
+  }
+  launch_bytes(family(v), {bound.data(), bound.size()},
+               std::as_bytes(std::span(&p, 1)), workgroups);
+  if (q.defined() && !q.is_same(indices)) indices.copy_(q);
   target.finish();
 }
 

@@ -8,6 +8,12 @@ fn exact_merge(acc: vec2<f32>, other: vec2<f32>) -> vec2<f32> {
   let sum = df_sum(acc.x, other.x);
   return vec2<f32>(sum.x, acc.y + other.y + sum.y);
 }
+fn exact_words(acc: vec2<f32>) -> vec4<u32> {
+  return vec4<u32>(bitcast<vec2<u32>>(acc), 0u, 0u);
+}
+fn exact_of_words(w: vec4<u32>) -> vec2<f32> {
+  return bitcast<vec2<f32>>(w.xy);
+}
 // After an infinity the rest is NaN, the sum is not.
 fn exact_value(acc: vec2<f32>) -> f32 {
   return select(acc.x, acc.x + acc.y, is_finite(acc.x));
