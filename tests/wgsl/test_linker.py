@@ -3,7 +3,8 @@
 import re
 
 import pytest
-from harness import (
+
+from tests.wgsl.harness import (
     COMPUTE_TYPES,
     LIBRARY,
     MODULES,
@@ -19,7 +20,7 @@ GENERIC = set(
     t_to_f32 t_to_bool t_is_zero t_is_nan t_lowest t_highest t_select
     t_add t_sub t_mul t_div_trunc t_div_floor t_rem_trunc t_rem_floor
     t_neg t_abs t_sign t_min t_max t_lt t_le t_gt t_ge t_eq t_ne t_pow t_square
-    """.split()  # noqa: SIM905
+    """.split()
 )
 INTEGER = {"t_and", "t_or", "t_xor", "t_not", "t_shl", "t_shr"}
 
