@@ -7,6 +7,7 @@ import random
 import numpy
 import pytest
 import torch
+
 import torch_webgpu  # noqa: F401  registers the device
 
 

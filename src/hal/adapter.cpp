@@ -14,22 +14,33 @@ namespace {
 
 const char* backend_name(WGPUBackendType type) {
   switch (type) {
-    case WGPUBackendType_Vulkan: return "Vulkan";
-    case WGPUBackendType_Metal: return "Metal";
-    case WGPUBackendType_D3D12: return "D3D12";
-    case WGPUBackendType_D3D11: return "D3D11";
-    case WGPUBackendType_OpenGL: return "OpenGL";
-    case WGPUBackendType_OpenGLES: return "OpenGLES";
-    default: return "unknown";
+    case WGPUBackendType_Vulkan:
+      return "Vulkan";
+    case WGPUBackendType_Metal:
+      return "Metal";
+    case WGPUBackendType_D3D12:
+      return "D3D12";
+    case WGPUBackendType_D3D11:
+      return "D3D11";
+    case WGPUBackendType_OpenGL:
+      return "OpenGL";
+    case WGPUBackendType_OpenGLES:
+      return "OpenGLES";
+    default:
+      return "unknown";
   }
 }
 
 const char* type_name(WGPUAdapterType type) {
   switch (type) {
-    case WGPUAdapterType_DiscreteGPU: return "discrete";
-    case WGPUAdapterType_IntegratedGPU: return "integrated";
-    case WGPUAdapterType_CPU: return "cpu";
-    default: return "unknown";
+    case WGPUAdapterType_DiscreteGPU:
+      return "discrete";
+    case WGPUAdapterType_IntegratedGPU:
+      return "integrated";
+    case WGPUAdapterType_CPU:
+      return "cpu";
+    default:
+      return "unknown";
   }
 }
 
@@ -40,7 +51,8 @@ int rank(const DeviceInfo& info) {
 }
 
 std::string lower(std::string text) {
-  for (char& c : text) c = static_cast<char>(std::tolower((unsigned char)c));
+  for (char& c : text)
+    c = static_cast<char>(std::tolower((unsigned char)c));
   return text;
 }
 
@@ -97,10 +109,10 @@ size_t pick(const std::vector<DeviceInfo>& adapters, const std::string& wish) {
     names += (i == 0 ? "" : ", ") + std::to_string(i) + ": \"" +
              adapters[i].name + "\"";
   }
-  const bool number =
-      !wish.empty() && wish.size() < 6 &&
-      std::all_of(wish.begin(), wish.end(),
-                  [](unsigned char c) { return std::isdigit(c) != 0; });
+  const bool number = !wish.empty() && wish.size() < 6 &&
+                      std::all_of(
+                          wish.begin(), wish.end(),
+                          [](unsigned char c) { return std::isdigit(c) != 0; });
   if (number) {
     const size_t index = std::stoul(wish);
     if (index < adapters.size()) return index;
@@ -226,7 +238,8 @@ void open_device(Context& context) {
   callback.userdata1 = &request;
   const WGPUFuture future =
       procs.AdapterRequestDevice(context.adapter, &descriptor, callback);
-  while (!request.done) context.implementation->wait(context.target(future));
+  while (!request.done)
+    context.implementation->wait(context.target(future));
   if (request.device == nullptr) {
     throw Unavailable("the adapter \"" + context.info.name +
                       "\" gave no device (" + request.message +

@@ -85,7 +85,8 @@ WGPUBindGroup BindGroupCache::create(const View& view) {
 void BindGroupCache::evict_older_half() {
   std::vector<uint64_t> ages;
   ages.reserve(groups_.size());
-  for (const auto& [key, entry] : groups_) ages.push_back(entry.last_used);
+  for (const auto& [key, entry] : groups_)
+    ages.push_back(entry.last_used);
   const auto middle = ages.begin() + static_cast<ptrdiff_t>(ages.size() / 2);
   std::nth_element(ages.begin(), middle, ages.end());
   const uint64_t median = *middle;

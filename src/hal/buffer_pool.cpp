@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <bit>
+#include <new>
 #include <string>
 
 #include "hal/bind_group_cache.h"
@@ -17,9 +18,8 @@ namespace {
 
 constexpr uint64_t kGranule = 256;
 constexpr uint64_t kFineLimit = uint64_t{1} << 20;
-constexpr WGPUBufferUsage kUsage = WGPUBufferUsage_Storage |
-                                   WGPUBufferUsage_CopySrc |
-                                   WGPUBufferUsage_CopyDst;
+constexpr WGPUBufferUsage kUsage =
+    WGPUBufferUsage_Storage | WGPUBufferUsage_CopySrc | WGPUBufferUsage_CopyDst;
 
 uint64_t round_up(uint64_t value, uint64_t step) {
   return (value + step - 1) / step * step;
@@ -44,7 +44,8 @@ BufferPool::BufferPool(Context& context, uint64_t memory_limit)
     : context_(context), memory_limit_(memory_limit) {}
 
 BufferPool::~BufferPool() {
-  for (auto& [raw, buffer] : buffers_) destroy(buffer.get());
+  for (auto& [raw, buffer] : buffers_)
+    destroy(buffer.get());
 }
 
 uint64_t BufferPool::size_class(uint64_t bytes, uint64_t max_buffer_size) {
@@ -105,9 +106,8 @@ Buffer* BufferPool::create(uint64_t size) {
     empty_cache_locked();
     if (over_limit()) throw_out_of_memory(size, "the memory limit is reached");
   }
-  void* address =
-      mmap(nullptr, size, PROT_NONE,
-           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* address = mmap(nullptr, size, PROT_NONE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (address == MAP_FAILED) {
     throw_out_of_memory(size, "no address space is left");
   }
@@ -155,10 +155,14 @@ void BufferPool::free_locked(Buffer* buffer) noexcept {
   stats_.requested -= buffer->requested_;
   --stats_.active_blocks;
   ++stats_.frees;
-  ++stats_.cached_blocks;
-  Buffer*& head = free_lists_[buffer->size_];
-  buffer->next_free_ = head;
-  head = buffer;
+  try {
+    Buffer*& head = free_lists_[buffer->size_];
+    buffer->next_free_ = head;
+    head = buffer;
+    ++stats_.cached_blocks;
+  } catch (const std::bad_alloc&) {
+    // Out of host memory: the buffer stays unused until the Device goes.
+  }
 }
 
 Buffer* BufferPool::find(const void* address) {

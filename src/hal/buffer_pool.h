@@ -100,7 +100,7 @@ class BufferPool {
   Context& context_;
   const uint64_t memory_limit_;
   PoolStats stats_;
-  std::map<uint64_t, Buffer*> free_lists_;  // size → first; never a null
+  std::map<uint64_t, Buffer*> free_lists_;   // size → first; never a null
   std::map<uintptr_t, Buffer*> by_address_;  // live and cached
   std::unordered_map<const Buffer*, std::unique_ptr<Buffer>> buffers_;
 };

@@ -45,7 +45,9 @@ Device::~Device() {
   pipelines_.reset();
 }
 
-const DeviceInfo& Device::info() const { return context_->info; }
+const DeviceInfo& Device::info() const {
+  return context_->info;
+}
 
 const Kernel& Device::compile(const ShaderSource& source) {
   const std::lock_guard lock(context_->mutex);
@@ -58,7 +60,9 @@ Stats Device::stats() {
   return context_->stats;
 }
 
-void Device::throw_pending_errors() { context_->require_healthy(); }
+void Device::throw_pending_errors() {
+  context_->require_healthy();
+}
 
 void Device::lose_for_testing() {
   const std::lock_guard lock(context_->mutex);

@@ -57,7 +57,7 @@ class Device {
  private:
   Device(std::unique_ptr<Context> context, const DeviceOptions& options);
 
-  // Parts before the context: it must outlive them.
+  // First, so that it outlives the parts.
   std::unique_ptr<Context> context_;
   std::unique_ptr<PipelineCache> pipelines_;
   std::unique_ptr<BindGroupCache> bind_groups_;

@@ -44,8 +44,8 @@ class Implementation {
   virtual WGPUChainedStruct* device_chain(bool validation) = 0;
   // Called once, right after the device was made.
   virtual void prepare_device(WGPUDevice) {}
-  // `checked` asks for bounds checks inside the shader, where they can be chosen
-  // per module; otherwise device_chain() chose for all modules.
+  // `checked` asks for bounds checks inside the shader, where they can be
+  // chosen per module; otherwise device_chain() chose for all modules.
   virtual WGPUShaderModule create_shader_module(
       WGPUDevice, const WGPUShaderModuleDescriptor&, bool checked) = 0;
 

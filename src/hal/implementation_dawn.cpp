@@ -57,7 +57,8 @@ class Dawn final : public Implementation {
   const char* name() const override { return "dawn"; }
 
   WGPUInstance create_instance() override {
-    const WGPUInstanceFeatureName feature = WGPUInstanceFeatureName_TimedWaitAny;
+    const WGPUInstanceFeatureName feature =
+        WGPUInstanceFeatureName_TimedWaitAny;
     WGPUInstanceDescriptor descriptor = WGPU_INSTANCE_DESCRIPTOR_INIT;
     descriptor.requiredFeatureCount = 1;
     descriptor.requiredFeatures = &feature;
@@ -76,12 +77,12 @@ class Dawn final : public Implementation {
         if (adapter == nullptr) continue;
         WGPUAdapterInfo info = WGPU_ADAPTER_INFO_INIT;
         procs_.AdapterGetInfo(adapter, &info);
+        const bool null_backend = info.backendType == WGPUBackendType_Null;
         auto key =
             std::tuple(info.vendorID, info.deviceID, to_string(info.device));
         procs_.AdapterInfoFreeMembers(info);
-        // The null backend, which Dawn offers where no driver serves, does
-        // nothing and calls it success.
-        if (info.backendType == WGPUBackendType_Null ||
+        // Without any driver Dawn offers an adapter that computes nothing.
+        if (null_backend ||
             std::find(seen.begin(), seen.end(), key) != seen.end()) {
           procs_.AdapterRelease(adapter);
           continue;
@@ -155,9 +156,9 @@ class Dawn final : public Implementation {
     callback.userdata1 = &result;
     WaitTarget target;
     target.instance = instance;
-    target.future =
-        procs_.InstanceRequestAdapter(instance, &options, callback);
-    while (!result.done) wait(target);
+    target.future = procs_.InstanceRequestAdapter(instance, &options, callback);
+    while (!result.done)
+      wait(target);
     return result.adapter;
   }
 

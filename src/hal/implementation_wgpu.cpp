@@ -26,9 +26,9 @@ void discard_log(WGPULogLevel, WGPUStringView, void*) noexcept {}
 class Wgpu final : public Implementation {
  public:
   explicit Wgpu(const ProcLoader& loader) : Implementation(loader.load()) {
-#define X(name)                                             \
-  native_.name = reinterpret_cast<decltype(native_.name)>( \
-      loader.required("wgpu" #name));
+#define X(name)  \
+  native_.name = \
+      reinterpret_cast<decltype(native_.name)>(loader.required("wgpu" #name));
     TORCH_WEBGPU_NATIVE_PROCS(X)
 #undef X
     // Errors reach the user as exceptions; the library's own log would print

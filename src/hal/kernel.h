@@ -40,7 +40,7 @@ class Kernel {
   std::string label_;
   std::vector<Access> bindings_;
   bool has_params_ = false;
-  bool writes_ = false;  // any ReadWrite binding
+  bool writes_ = false;                   // any ReadWrite binding
   WGPUBindGroupLayout layout_ = nullptr;  // borrowed from the layout cache
   WGPUComputePipeline pipeline_ = nullptr;
 };

@@ -23,7 +23,8 @@ PipelineCache::~PipelineCache() {
     procs.BindGroupLayoutRelease(layout);
   }
   if (params_layout_ != nullptr) procs.BindGroupLayoutRelease(params_layout_);
-  for (auto& [key, module] : modules_) procs.ShaderModuleRelease(module);
+  for (auto& [key, module] : modules_)
+    procs.ShaderModuleRelease(module);
 }
 
 const Kernel& PipelineCache::get(const ShaderSource& source) {
@@ -55,8 +56,8 @@ WGPUShaderModule PipelineCache::module(const ShaderSource& source) {
       context_.device, descriptor, checked);
   if (const auto caught = scope.finish()) {
     if (created != nullptr) context_.procs.ShaderModuleRelease(created);
-    throw ShaderError(source.label + ": the shader does not compile: " +
-                      caught->message);
+    throw ShaderError(source.label +
+                      ": the shader does not compile: " + caught->message);
   }
   ++context_.stats.shader_modules_created;
   modules_.emplace(std::move(key), created);
@@ -114,8 +115,8 @@ WGPUPipelineLayout PipelineCache::pipeline_layout(const Pattern& pattern,
   std::pair key(pattern, has_params);
   const auto it = pipeline_layouts_.find(key);
   if (it != pipeline_layouts_.end()) return it->second;
-  const WGPUBindGroupLayout groups[] = {
-      storage_layout(pattern), has_params ? params_layout() : nullptr};
+  const WGPUBindGroupLayout groups[] = {storage_layout(pattern),
+                                        has_params ? params_layout() : nullptr};
   WGPUPipelineLayoutDescriptor descriptor =
       WGPU_PIPELINE_LAYOUT_DESCRIPTOR_INIT;
   descriptor.bindGroupLayoutCount = has_params ? 2 : 1;
@@ -158,8 +159,8 @@ std::unique_ptr<Kernel> PipelineCache::build(const ShaderSource& source,
       context_.procs.DeviceCreateComputePipeline(context_.device, &descriptor);
   if (const auto caught = scope.finish()) {
     if (pipeline != nullptr) context_.procs.ComputePipelineRelease(pipeline);
-    throw ShaderError(source.label + ": the pipeline cannot be made: " +
-                      caught->message);
+    throw ShaderError(source.label +
+                      ": the pipeline cannot be made: " + caught->message);
   }
   kernel->pipeline_ = pipeline;
   ++context_.stats.pipelines_created;

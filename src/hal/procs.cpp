@@ -13,8 +13,8 @@ ProcLoader::ProcLoader(const ProcSource& source, std::string product,
     : product_(std::move(product)), remedy_(std::move(remedy)) {
   if (source.get_proc_address != nullptr) {
     source_ = "its wgpuGetProcAddress";
-    get_proc_address_ = reinterpret_cast<WGPUProc (*)(WGPUStringView)>(
-        source.get_proc_address);
+    get_proc_address_ =
+        reinterpret_cast<WGPUProc (*)(WGPUStringView)>(source.get_proc_address);
     return;
   }
   if (source.library.empty()) {

@@ -51,7 +51,8 @@ Stream::Stream(Context& context, uint32_t window)
 Stream::~Stream() {
   abandon_window();
   const Procs& procs = context_.procs;
-  for (auto& [size, buffer] : staging_) procs.BufferRelease(buffer);
+  for (auto& [size, buffer] : staging_)
+    procs.BufferRelease(buffer);
   if (params_group_ != nullptr) procs.BindGroupRelease(params_group_);
   if (params_buffer_ != nullptr) procs.BufferRelease(params_buffer_);
 }
@@ -93,7 +94,8 @@ void Stream::dispatch(const Kernel& kernel,
     procs.ComputePassEncoderSetBindGroup(pass_, 1, params_group_, 1, &offset);
   }
   procs.ComputePassEncoderDispatchWorkgroups(pass_, grid.x, grid.y, grid.z);
-  for (const BufferBinding& binding : bindings) use(binding.buffer);
+  for (const BufferBinding& binding : bindings)
+    use(binding.buffer);
   ++context_.stats.dispatches;
   if (profiling_) end_pass();
   count_command();
@@ -119,15 +121,14 @@ void Stream::resolve(const Kernel& kernel,
     if (!inside || size > rest || size % 4 != 0 ||
         size > limits.max_storage_binding_size ||
         binding.offset % limits.storage_offset_alignment != 0) {
-      reject(kernel,
-             "binding " + std::to_string(pieces_.size()) + " of " +
-                 std::to_string(size) + " bytes at offset " +
-                 std::to_string(binding.offset) + " of a buffer of " +
-                 std::to_string(buffer->size_) +
-                 " bytes is not allowed (inside the buffer, at most " +
-                 std::to_string(limits.max_storage_binding_size) +
-                 " bytes, a multiple of 4, aligned to " +
-                 std::to_string(limits.storage_offset_alignment) + ")");
+      reject(kernel, "binding " + std::to_string(pieces_.size()) + " of " +
+                         std::to_string(size) + " bytes at offset " +
+                         std::to_string(binding.offset) + " of a buffer of " +
+                         std::to_string(buffer->size_) +
+                         " bytes is not allowed (inside the buffer, at most " +
+                         std::to_string(limits.max_storage_binding_size) +
+                         " bytes, a multiple of 4, aligned to " +
+                         std::to_string(limits.storage_offset_alignment) + ")");
     }
     pieces_.push_back({buffer, buffer->id_, binding.offset, size});
   }
@@ -179,8 +180,8 @@ WGPUCommandEncoder Stream::encoder_outside_pass() {
   if (encoder_ == nullptr) {
     WGPUCommandEncoderDescriptor descriptor =
         WGPU_COMMAND_ENCODER_DESCRIPTOR_INIT;
-    encoder_ = context_.procs.DeviceCreateCommandEncoder(context_.device,
-                                                         &descriptor);
+    encoder_ =
+        context_.procs.DeviceCreateCommandEncoder(context_.device, &descriptor);
   }
   dirty_ = true;
   return encoder_;
@@ -225,7 +226,9 @@ void Stream::ensure_params_buffer() {
   params_group_ = group;
 }
 
-void Stream::use(Buffer* buffer) { buffer->last_window_ = serial_; }
+void Stream::use(Buffer* buffer) {
+  buffer->last_window_ = serial_;
+}
 
 bool Stream::used_in_window(const Buffer* buffer) const {
   return dirty_ && buffer->last_window_ == serial_;

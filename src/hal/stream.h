@@ -91,6 +91,8 @@ class Stream {
   static constexpr uint64_t kParamsCapacity = 256 * 1024;
   // Largest piece of one host transfer.
   static constexpr uint64_t kTransferChunk = 64 << 20;
+  // What a small host write counts: its staging object, not its bytes.
+  static constexpr uint64_t kWriteCost = 64 << 10;
 
   void resolve(const Kernel& kernel, std::span<const BufferBinding> bindings);
   void check_aliases(const Kernel& kernel) const;
@@ -127,7 +129,7 @@ class Stream {
   WGPUComputePipeline bound_pipeline_ = nullptr;  // in pass_
   WGPUBindGroup bound_group_ = nullptr;           // in pass_
   uint32_t commands_ = 0;
-  uint64_t written_ = 0;  // host bytes since the last submit
+  uint64_t written_ = 0;  // cost of host writes since the last submit
   bool dirty_ = false;    // something waits for a submit
   uint64_t serial_ = 1;   // of the open window
 

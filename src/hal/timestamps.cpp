@@ -12,7 +12,8 @@ namespace torch_webgpu::hal {
 TimestampRecorder::TimestampRecorder(Context& context) : context_(context) {}
 
 TimestampRecorder::~TimestampRecorder() {
-  for (Chunk& chunk : chunks_) context_.procs.QuerySetRelease(chunk.queries);
+  for (Chunk& chunk : chunks_)
+    context_.procs.QuerySetRelease(chunk.queries);
   if (resolve_ != nullptr) context_.procs.BufferRelease(resolve_);
 }
 

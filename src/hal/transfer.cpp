@@ -95,8 +95,7 @@ void Stream::write(Buffer* dst, uint64_t offset, const void* data,
   context_.require_healthy();
   const bool live = dst != nullptr && dst->live_;
   check_range("write", live, live ? dst->size_ : 0, offset, bytes, 1);
-  if (offset % 4 != 0 ||
-      (bytes % 4 != 0 && offset + bytes < dst->requested_)) {
+  if (offset % 4 != 0 || (bytes % 4 != 0 && offset + bytes < dst->requested_)) {
     throw Error("write: " + std::to_string(bytes) + " bytes at offset " +
                 std::to_string(offset) +
                 " would share a word with other data of the buffer of " +
@@ -112,7 +111,7 @@ void Stream::write(Buffer* dst, uint64_t offset, const void* data,
     context_.procs.QueueWriteBuffer(context_.queue, dst->handle_, offset + at,
                                     from + at, chunk);
     dirty_ = true;
-    written_ += chunk;
+    written_ += std::max(chunk, kWriteCost);
     // An implementation keeps a copy of the data until a submit.
     if (written_ >= kTransferChunk) flush_locked();
   }
@@ -122,6 +121,7 @@ void Stream::write(Buffer* dst, uint64_t offset, const void* data,
     context_.procs.QueueWriteBuffer(context_.queue, dst->handle_,
                                     offset + words, tail, sizeof(tail));
     dirty_ = true;
+    written_ += kWriteCost;
   }
   ++context_.stats.writes;
 }
@@ -181,10 +181,9 @@ void Stream::read_back(WGPUBuffer src, uint64_t offset, void* data,
       procs.BufferMapAsync(buffer, WGPUMapMode_Read, 0, bytes, callback);
   ++context_.stats.waits;
   context_.await(completion, future, ring_[submitted_ % kRing].submission);
-  const void* mapped =
-      completion->success
-          ? procs.BufferGetConstMappedRange(buffer, 0, bytes)
-          : nullptr;
+  const void* mapped = completion->success
+                           ? procs.BufferGetConstMappedRange(buffer, 0, bytes)
+                           : nullptr;
   if (mapped == nullptr) {
     context_.require_healthy();
     throw Error("WebGPU could not map a buffer for reading: " +

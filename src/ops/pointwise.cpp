@@ -83,6 +83,12 @@ DType output_dtype(const PointwiseOp& op, DType dtype) {
   return op.result == Result::Predicate ? DType::Bool : dtype;
 }
 
+// Predicates read bool tensors as bytes: one kernel for both.
+DType kernel_dtype(const PointwiseOp& op, DType dtype) {
+  const bool byte = op.result == Result::Predicate && dtype == DType::Bool;
+  return byte ? DType::U8 : dtype;
+}
+
 wgsl::KernelText describe(const PointwiseVariant& v) {
   const PointwiseOp& op = pointwise_op(v.op);
   const auto dtype = static_cast<DType>(v.dtype);
@@ -155,6 +161,7 @@ std::vector<PointwiseVariant> enumerate() {
     for (const DType dtype : op.dtypes) {
       for (const DType in : wgsl::kAllDTypes) {
         if (in != dtype && !op.casts) continue;
+        if (kernel_dtype(op, dtype) != dtype) continue;
         for (const auto& modes : modes_of(op)) {
           if (modes[0] == Mode::Scalar && op.inputs == 1 && in != dtype) {
             continue;
@@ -256,6 +263,22 @@ void pointwise_by_slices(OpId id, DType dtype, std::span<const Input> inputs,
 }  // namespace
 
 OpId register_pointwise(PointwiseOp op) {
+  // Operators that compute the same share their kernels (sign and sgn).
+  for (OpId id = 0; id < table().size(); ++id) {
+    PointwiseOp& known = table()[id];
+    if (known.inputs != op.inputs || known.result != op.result ||
+        known.scalars != op.scalars || known.mask != op.mask ||
+        known.casts != op.casts ||
+        std::string_view(known.expression) != op.expression) {
+      continue;
+    }
+    for (const DType dtype : op.dtypes) {
+      if (std::ranges::find(known.dtypes, dtype) == known.dtypes.end()) {
+        known.dtypes.push_back(dtype);
+      }
+    }
+    return id;
+  }
   table().push_back(std::move(op));
   return OpId(table().size() - 1);
 }
@@ -332,8 +355,9 @@ void pointwise(OpId id, DType dtype, std::span<const Input> inputs,
     return;
   }
 
+  const auto kernel = uint8_t(kernel_dtype(op, dtype));
   PointwiseVariant variant{
-      id, uint8_t(dtype), uint8_t(dtype), 0, {}, {1, 1, 1, windows_of(out)}};
+      id, kernel, kernel, 0, {}, {1, 1, 1, windows_of(out)}};
   PointwiseParams params;
   params.count = to_u32(count);
   params.offset_o = to_u32(out.storage_offset());

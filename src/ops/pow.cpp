@@ -54,7 +54,7 @@ std::optional<OpId> cheap_power(double exponent, bool floating) {
 at::Tensor& pow_scalar_out(const at::Tensor& self, const c10::Scalar& exponent,
                            at::Tensor& out) {
   const auto compute = at::result_type(self, exponent);
-  if (!have_dtypes({self.scalar_type(), compute, out.scalar_type()}) ||
+  if (!have_dtypes({read_type(self, compute), compute, out.scalar_type()}) ||
       exponent.isComplex()) {
     cpu_call("aten::pow", "Tensor_Scalar_out", {self, exponent, out});
     return out;
@@ -80,7 +80,7 @@ at::Tensor& pow_scalar_out(const at::Tensor& self, const c10::Scalar& exponent,
 at::Tensor& pow_tensor_out(const at::Tensor& self, const at::Tensor& exponent,
                            at::Tensor& out) {
   const auto compute = at::result_type(self, exponent);
-  if (!have_dtypes({self.scalar_type(), exponent.scalar_type(), compute,
+  if (!have_dtypes({read_type(self, compute), read_type(exponent, compute), compute,
                     out.scalar_type()})) {
     cpu_call("aten::pow", "Tensor_Tensor_out", {self, exponent, out});
     return out;
@@ -93,7 +93,7 @@ at::Tensor& pow_tensor_out(const at::Tensor& self, const at::Tensor& exponent,
 at::Tensor& pow_of_scalar_out(const c10::Scalar& self,
                               const at::Tensor& exponent, at::Tensor& out) {
   const auto compute = at::result_type(self, exponent);
-  if (!have_dtypes({exponent.scalar_type(), compute, out.scalar_type()}) ||
+  if (!have_dtypes({read_type(exponent, compute), compute, out.scalar_type()}) ||
       self.isComplex()) {
     cpu_call("aten::pow", "Scalar_out", {self, exponent, out});
     return out;

@@ -19,6 +19,11 @@ bool have_dtypes(std::initializer_list<c10::ScalarType> types) {
   return std::ranges::all_of(types, wgsl::has_dtype);
 }
 
+c10::ScalarType read_type(const at::Tensor& tensor, c10::ScalarType compute) {
+  return tensor.dim() == 0 && tensor.device().is_cpu() ? compute
+                                                       : tensor.scalar_type();
+}
+
 Input operand(const at::Tensor& tensor, c10::ScalarType compute) {
   if (tensor.device().is_privateuseone()) {
     return tensor.scalar_type() == compute ? tensor : tensor.to(compute);

@@ -17,6 +17,10 @@ c10::ScalarType to_float_type(c10::ScalarType);
 // True when the kernels have every one of the dtypes.
 bool have_dtypes(std::initializer_list<c10::ScalarType>);
 
+// The dtype that a kernel has to read for a tensor: a 0-dimensional CPU tensor
+// arrives as a number of dtype `compute`, whatever its own.
+c10::ScalarType read_type(const at::Tensor&, c10::ScalarType compute);
+
 // A tensor as an input of dtype `compute`: a 0-dimensional CPU tensor becomes
 // a number, another dtype is cast. Other devices are the user's error.
 Input operand(const at::Tensor&, c10::ScalarType compute);

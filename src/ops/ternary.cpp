@@ -84,7 +84,7 @@ at::Tensor& where_out(const at::Tensor& condition, const at::Tensor& self,
               "where expected condition to be a boolean tensor, but got a "
               "tensor with dtype ",
               c10::toString(condition.scalar_type()));
-  if (!have_dtypes({self.scalar_type(), other.scalar_type(), compute,
+  if (!have_dtypes({read_type(self, compute), read_type(other, compute), compute,
                     out.scalar_type()})) {
     cpu_call("aten::where", "self_out", {condition, self, other, out});
     return out;
@@ -138,7 +138,7 @@ at::Tensor& masked_fill_tensor(at::Tensor& self, const at::Tensor& mask,
               "masked_fill_ only supports a 0-dimensional value tensor, but "
               "got tensor with ",
               value.dim(), " dimension(s).");
-  const bool known = have_dtypes({self.scalar_type(), value.scalar_type()});
+  const bool known = have_dtypes({self.scalar_type(), read_type(value, self.scalar_type())});
   return masked_fill(self, mask,
                      known ? operand(value, self.scalar_type())
                            : Input(c10::Scalar(0)),
@@ -148,7 +148,7 @@ at::Tensor& masked_fill_tensor(at::Tensor& self, const at::Tensor& mask,
 at::Tensor& lerp_scalar_out(const at::Tensor& self, const at::Tensor& end,
                             const c10::Scalar& weight, at::Tensor& out) {
   const auto compute = self.scalar_type();
-  if (!have_dtypes({compute, end.scalar_type(), out.scalar_type()})) {
+  if (!have_dtypes({compute, read_type(end, compute), out.scalar_type()})) {
     cpu_call("aten::lerp", "Scalar_out", {self, end, weight, out});
     return out;
   }
@@ -161,7 +161,7 @@ at::Tensor& lerp_scalar_out(const at::Tensor& self, const at::Tensor& end,
 at::Tensor& lerp_tensor_out(const at::Tensor& self, const at::Tensor& end,
                             const at::Tensor& weight, at::Tensor& out) {
   const auto compute = self.scalar_type();
-  if (!have_dtypes({compute, end.scalar_type(), weight.scalar_type(),
+  if (!have_dtypes({compute, read_type(end, compute), read_type(weight, compute),
                     out.scalar_type()})) {
     cpu_call("aten::lerp", "Tensor_out", {self, end, weight, out});
     return out;
@@ -179,8 +179,8 @@ at::Tensor& add_product_out(OpId op, const char* name, const at::Tensor& self,
       at::result_type(self, first),
       second.dim() == 0 ? at::result_type(first, second)
                         : second.scalar_type());
-  const bool known = have_dtypes({self.scalar_type(), first.scalar_type(),
-                                  second.scalar_type(), compute,
+  const bool known = have_dtypes({read_type(self, compute), read_type(first, compute),
+                                  read_type(second, compute), compute,
                                   out.scalar_type()});
   if (!known || (op == kAddcdiv && !c10::isFloatingType(compute))) {
     cpu_call(name, "out", {self, first, second, value, out});
@@ -227,7 +227,7 @@ at::Tensor& clamp_to(const at::Tensor& self, c10::ScalarType compute,
 bool clampable(c10::ScalarType compute, const at::Tensor& self,
                const at::Tensor& out) {
   return compute != at::kBool &&
-         have_dtypes({compute, self.scalar_type(), out.scalar_type()});
+         have_dtypes({compute, read_type(self, compute), out.scalar_type()});
 }
 
 at::Tensor& clamp_out(const at::Tensor& self,

@@ -138,21 +138,14 @@ def place(
                     moved = leaf.detach().to(target).to(device)
                     moved = moved.clone() if device == "cpu" else moved
             return moved.requires_grad_(leaf.requires_grad)
-        if isinstance(leaf, torch.device):
+        if isinstance(leaf, torch.device) or leaf == "cpu":
             return torch.device(device)
         if isinstance(leaf, torch.dtype):
             return dtypes.get(leaf, leaf)
         return leaf
 
-    kwargs = dict(kwargs)
-    placed_args = tree_map(one, args)
-    placed_kwargs = {
-        name: torch.device(device)
-        if name == "device" and isinstance(value, str)
-        else tree_map(one, value)
-        for name, value in kwargs.items()
-    }
-    return Placed(placed_args, placed_kwargs, list(bases.values()))
+    placed = tree_map(one, (args, dict(kwargs)))
+    return Placed(*placed, list(bases.values()))
 
 
 @dataclass

@@ -38,6 +38,8 @@ from tests.conformance.core import (
 
 # How many samples of an operator the in-place and `out=` forms are tried on.
 VARIANT_SAMPLES = 4
+# Operators whose arguments after the first have to be on the CPU.
+HOST_ARGUMENTS = ("tensor_split",)
 SAMPLES_VARIABLE = "TORCH_WEBGPU_CONFORMANCE_SAMPLES"
 
 
@@ -136,6 +138,10 @@ class Case:
         return (self.sample.input, *self.sample.args), self.sample.kwargs
 
     def place(self, device: str, dtypes: Any = None) -> Placed:
+        if self.op.name in HOST_ARGUMENTS:
+            placed = core.place((self.sample.input,), {}, device, dtypes)
+            placed.args += self.sample.args
+            return placed
         args, kwargs = self.call
         return core.place(args, kwargs, device, dtypes)
 

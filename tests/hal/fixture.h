@@ -32,8 +32,7 @@ class Scoped {
   template <typename T>
   Scoped(Device& device, const std::vector<T>& values)
       : Scoped(device, values.size() * sizeof(T)) {
-    device.stream().write(buffer_, 0, values.data(),
-                          values.size() * sizeof(T));
+    device.stream().write(buffer_, 0, values.data(), values.size() * sizeof(T));
   }
   ~Scoped() { device_.pool().free(buffer_); }
   Scoped(const Scoped&) = delete;
@@ -65,8 +64,7 @@ struct Affine {
   float offset;
 };
 
-void run_add(Device& device, Buffer* a, Buffer* b, Buffer* out,
-             uint32_t count);
+void run_add(Device& device, Buffer* a, Buffer* b, Buffer* out, uint32_t count);
 void run_affine(Device& device, Buffer* data, const Affine& params);
 
 // The text of the exception of type E that `call` throws; fails if none.

@@ -16,7 +16,9 @@ class Closer : public ::testing::Environment {
 
 }  // namespace
 
-DeviceOptions options() { return g_options; }
+DeviceOptions options() {
+  return g_options;
+}
 
 Device& shared_device() {
   if (g_device == nullptr) g_device = Device::create(g_options);

@@ -13,8 +13,7 @@ TEST(Adapter, ListedAndDescribed) {
     EXPECT_FALSE(info.name.empty());
     EXPECT_NE(info.backend, "unknown") << info.name;
     EXPECT_TRUE(info.implementation == "wgpu" || info.implementation == "dawn");
-    EXPECT_TRUE(info.adapter_type == "cpu" ||
-                info.adapter_type == "discrete" ||
+    EXPECT_TRUE(info.adapter_type == "cpu" || info.adapter_type == "discrete" ||
                 info.adapter_type == "integrated" ||
                 info.adapter_type == "unknown");
   }
@@ -33,8 +32,7 @@ TEST(Adapter, ChosenByPartOfTheNameInAnyCase) {
   const std::string name = shared_device().info().name;
   DeviceOptions wish = options();
   wish.adapter = name.substr(0, 5);
-  std::transform(wish.adapter.begin(), wish.adapter.end(),
-                 wish.adapter.begin(),
+  std::transform(wish.adapter.begin(), wish.adapter.end(), wish.adapter.begin(),
                  [](unsigned char c) { return std::toupper(c); });
   EXPECT_EQ(Device::create(wish)->info().name, name);
 }
@@ -42,9 +40,8 @@ TEST(Adapter, ChosenByPartOfTheNameInAnyCase) {
 TEST(Adapter, BestIsNotACpuIfThereIsAnother) {
   const auto adapters = list_adapters(options());
   const bool only_cpus =
-      std::all_of(adapters.begin(), adapters.end(), [](const auto& info) {
-        return info.adapter_type == "cpu";
-      });
+      std::all_of(adapters.begin(), adapters.end(),
+                  [](const auto& info) { return info.adapter_type == "cpu"; });
   EXPECT_EQ(shared_device().info().adapter_type == "cpu", only_cpus);
 }
 

@@ -43,8 +43,7 @@ TEST(BindingLimit, WholeLargerBufferIsRefused) {
                              bytes_of(Affine{1, 1.0f, 1.0f}), {});
   });
   EXPECT_TRUE(contains(text, "test_affine")) << text;
-  EXPECT_TRUE(
-      contains(text, std::to_string(limits.max_storage_binding_size)))
+  EXPECT_TRUE(contains(text, std::to_string(limits.max_storage_binding_size)))
       << text;
 }
 

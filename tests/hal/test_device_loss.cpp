@@ -16,9 +16,9 @@ TEST(DeviceLoss, EveryCallThrowsAndNothingCrashes) {
   const BufferBinding bindings[] = {{buffer}};
   std::vector<float> host(64);
   for (int round = 0; round < 2; ++round) {
-    EXPECT_THROW(stream.dispatch(kernel, bindings,
-                                 bytes_of(Affine{64, 1.0f, 1.0f}), {}),
-                 DeviceLost);
+    EXPECT_THROW(
+        stream.dispatch(kernel, bindings, bytes_of(Affine{64, 1.0f, 1.0f}), {}),
+        DeviceLost);
     EXPECT_THROW(stream.copy(buffer, 0, other, 0, 4), DeviceLost);
     EXPECT_THROW(stream.clear(buffer, 0, 4), DeviceLost);
     EXPECT_THROW(stream.write(buffer, 0, host.data(), 4), DeviceLost);

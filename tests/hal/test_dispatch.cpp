@@ -18,7 +18,8 @@ TEST(Dispatch, AddsTwoBuffers) {
   const Scoped a(device, values), b(device, values), out(device, 4000);
   run_add(device, a, b, out, 1000);
   const auto result = out.read(1000);
-  for (size_t i = 0; i < result.size(); ++i) EXPECT_EQ(result[i], 2.0f * i);
+  for (size_t i = 0; i < result.size(); ++i)
+    EXPECT_EQ(result[i], 2.0f * i);
 }
 
 TEST(Dispatch, MoreWorkgroupsThanADimensionHolds) {
@@ -48,7 +49,8 @@ TEST(Dispatch, MoreWorkgroupsThanADimensionHolds) {
   device.stream().dispatch(device.compile(source), bindings, bytes_of(count),
                            grid);
   const auto result = data.read<uint32_t>(count);
-  for (uint32_t i = 0; i < count; ++i) ASSERT_EQ(result[i], i ^ 0x5a5au);
+  for (uint32_t i = 0; i < count; ++i)
+    ASSERT_EQ(result[i], i ^ 0x5a5au);
 }
 
 TEST(Dispatch, FoldRejectsWhatTwoDimensionsCannotHold) {

@@ -4,7 +4,8 @@ namespace torch_webgpu::hal::testing {
 namespace {
 
 TEST(Lifetime, DestroyedRightAfterCreation) {
-  for (int i = 0; i < 3; ++i) Device::create(options());
+  for (int i = 0; i < 3; ++i)
+    Device::create(options());
 }
 
 TEST(Lifetime, DestroyedWithAnOpenWindowAndLiveBuffers) {

@@ -94,7 +94,8 @@ TEST(Order, DoneSubmitsTheOpenWindow) {
   run_affine(device, data, {64, 1.0f, 1.0f});
   const uint64_t serial = device.stream().record();
   int turns = 0;
-  while (!device.stream().done(serial)) ASSERT_LT(++turns, 100'000'000);
+  while (!device.stream().done(serial))
+    ASSERT_LT(++turns, 100'000'000);
 }
 
 }  // namespace

@@ -33,8 +33,7 @@ TEST(OutOfMemory, LimitHoldsAndIsNamed) {
   BufferPool& pool = device->pool();
   EXPECT_EQ(pool.memory_limit(), 4 * kMiB);
   Buffer* first = pool.allocate(3 * kMiB);
-  const auto text =
-      message_of<OutOfMemory>([&] { pool.allocate(2 * kMiB); });
+  const auto text = message_of<OutOfMemory>([&] { pool.allocate(2 * kMiB); });
   EXPECT_TRUE(contains(text, "limit 4.00 MiB")) << text;
   EXPECT_TRUE(contains(text, "3.00 MiB allocated")) << text;
   EXPECT_EQ(pool.stats().ooms, 1u);

@@ -53,8 +53,7 @@ TEST(Procs, UnknownImplementationNamesTheTwo) {
 }
 
 TEST(Procs, MissingLibraryNamesPathAndRemedy) {
-  for (const auto kind :
-       {ImplementationKind::Wgpu, ImplementationKind::Dawn}) {
+  for (const auto kind : {ImplementationKind::Wgpu, ImplementationKind::Dawn}) {
     DeviceOptions wrong;
     wrong.implementation = kind;
     wrong.procs.library = "/nowhere/libwebgpu.so";

@@ -9,8 +9,10 @@ namespace {
 template <typename Work>
 void on_threads(int count, Work work) {
   std::vector<std::thread> threads;
-  for (int i = 0; i < count; ++i) threads.emplace_back(work, i);
-  for (std::thread& thread : threads) thread.join();
+  for (int i = 0; i < count; ++i)
+    threads.emplace_back(work, i);
+  for (std::thread& thread : threads)
+    thread.join();
 }
 
 TEST(Threads, EachGetsItsOwnRightResult) {
@@ -46,7 +48,8 @@ TEST(Threads, AllocateFreeAndFind) {
         mine.erase(mine.begin());
       }
     }
-    for (Buffer* buffer : mine) device.pool().free(buffer);
+    for (Buffer* buffer : mine)
+      device.pool().free(buffer);
   });
   EXPECT_EQ(wrong, 0);
   const PoolStats after = device.pool().stats();

@@ -54,8 +54,8 @@ TEST_F(Validation, RangesAndAlignment) {
         BufferBinding{data, 0, 1028}, BufferBinding{data, 256, 1024},
         BufferBinding{data, 1}, BufferBinding{data, 0, 6}}) {
     const BufferBinding bindings[] = {wrong};
-    EXPECT_TRUE(contains(
-        error_of(affine_shader(), bindings, bytes_of(params_)), "binding 0"));
+    EXPECT_TRUE(contains(error_of(affine_shader(), bindings, bytes_of(params_)),
+                         "binding 0"));
   }
 }
 
@@ -66,9 +66,9 @@ TEST_F(Validation, Grid) {
   for (const hal::Grid grid :
        {hal::Grid{limit + 1, 1, 1}, hal::Grid{1, limit + 1, 1},
         hal::Grid{1, 1, limit + 1}}) {
-    EXPECT_TRUE(contains(
-        error_of(affine_shader(), bindings, bytes_of(params_), grid),
-        std::to_string(limit)));
+    EXPECT_TRUE(
+        contains(error_of(affine_shader(), bindings, bytes_of(params_), grid),
+                 std::to_string(limit)));
   }
 }
 
@@ -117,8 +117,7 @@ TEST_F(Validation, OfTheImplementationBecomesAnException) {
 TEST_F(Validation, ErrorsOfCallbacksAreThrownOnce) {
   device_.stream().synchronize();
   device_.inject_error_for_testing("stored by a callback");
-  const auto text =
-      message_of<Error>([&] { device_.stream().synchronize(); });
+  const auto text = message_of<Error>([&] { device_.stream().synchronize(); });
   EXPECT_TRUE(contains(text, "stored by a callback")) << text;
   EXPECT_NO_THROW(device_.stream().synchronize());
   device_.inject_error_for_testing("again");

@@ -31,9 +31,13 @@ TEST_F(Window, FullOnesAreSubmitted) {
   EXPECT_EQ(submits_of(300, 300), 1u);
 }
 
-TEST_F(Window, OfOneSubmitsEachDispatch) { EXPECT_EQ(submits_of(1, 20), 20u); }
+TEST_F(Window, OfOneSubmitsEachDispatch) {
+  EXPECT_EQ(submits_of(1, 20), 20u);
+}
 
-TEST_F(Window, OfZeroMeansOne) { EXPECT_EQ(submits_of(0, 3), 3u); }
+TEST_F(Window, OfZeroMeansOne) {
+  EXPECT_EQ(submits_of(0, 3), 3u);
+}
 
 TEST_F(Window, NothingRecordedMeansNoSubmit) {
   device_.stream().synchronize();

@@ -83,7 +83,9 @@ def check(kernels: list[dict[str, Any]]) -> list[str]:
     found = tools()
     assert found is not None
     install(found)
-    parts = [kernels[i::PROCESSES] for i in range(PROCESSES)]
+    # Some operators share a source; it needs checking once.
+    distinct = list({kernel["wgsl"]: kernel for kernel in kernels}.values())
+    parts = [distinct[i::PROCESSES] for i in range(PROCESSES)]
     with ThreadPoolExecutor(PROCESSES) as pool:
         faults = pool.map(lambda part: _check_part(found.node, part), parts)
     return [fault for part in faults for fault in part]

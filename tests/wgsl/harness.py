@@ -130,12 +130,9 @@ class Runner:
             )
         size = inputs[0].size
         names = "abc"[: len(inputs)]
-        words = [
-            "vec2<u32>" if t == "i64" else "u32" for t in (*types, out)
-        ]
+        words = ["vec2<u32>" if t == "i64" else "u32" for t in (*types, out)]
         bindings = [
-            f"@group(0) @binding({i}) var<storage, read> in_{n}: "
-            f"array<{w}>;"
+            f"@group(0) @binding({i}) var<storage, read> in_{n}: array<{w}>;"
             for i, (n, w) in enumerate(zip(names, words, strict=False))
         ]
         loads = [

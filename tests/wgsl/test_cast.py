@@ -61,9 +61,7 @@ def test_f32_to_16_bits(gpu: Runner, name: str) -> None:
 @pytest.mark.parametrize(
     "target, dtype", [("i32", torch.int32), ("i64", torch.int64)]
 )
-def test_f32_to_integer(
-    gpu: Runner, target: str, dtype: torch.dtype
-) -> None:
+def test_f32_to_integer(gpu: Runner, target: str, dtype: torch.dtype) -> None:
     x = floats()
     got = gpu.evaluate(f"f32_to_{target}(a)", [x], target)
     assert_same(got, torch.from_numpy(x).to(dtype).numpy(), x)

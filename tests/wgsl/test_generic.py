@@ -115,9 +115,7 @@ def test_arithmetic(gpu: Runner, name: str, dtype: torch.dtype) -> None:
 
 @pytest.mark.parametrize("dtype", INTEGERS, ids=name_of)
 @pytest.mark.parametrize("name", DIVISION)
-def test_integer_division(
-    gpu: Runner, name: str, dtype: torch.dtype
-) -> None:
+def test_integer_division(gpu: Runner, name: str, dtype: torch.dtype) -> None:
     a, b = operands(dtype)
     # What the CPU cannot do: a zero divisor, the lowest value by -1.
     keep = b != 0
@@ -189,6 +187,33 @@ def test_bool(gpu: Runner, dtype: torch.dtype) -> None:
         [a, b],
         torch.where(a != 0, b, a),
     )
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=name_of)
+def test_conversions(gpu: Runner, dtype: torch.dtype) -> None:
+    a = operands(dtype)[0]
+    check(gpu, dtype, "t_is_nan(a)", [a], a.isnan())
+    compute_type, store = DTYPES[dtype]
+    dtypes = {"f32": "f4", "i32": "i4", "u32": "u4", "i64": "i8"}
+    array = a.numpy().astype(dtypes[compute_type])
+    for target, same in (
+        (torch.float32, assert_same_f32),
+        (torch.int64, assert_same),
+    ):
+        name, _ = DTYPES[target]
+        got = gpu.evaluate(
+            f"t_to_{name}(a)", [array], name, compute_type=compute_type
+        )
+        same(got, a.to(target).numpy(), array)
+        b = operands(target)[0]
+        got = gpu.evaluate(
+            store.format(f"t_from_{name}(a)"),
+            [b.numpy()],
+            compute_type,
+            compute_type=compute_type,
+        )
+        back = assert_same_f32 if dtype == torch.float32 else assert_same
+        back(got, b.to(dtype).numpy(), b.numpy())
 
 
 LIMITS = {

@@ -1,17 +1,27 @@
 """The form of the files: what the linker relies on."""
 
 import re
+from pathlib import Path
 
 import pytest
-from harness import COMPUTE_TYPES, LIBRARY, declarations, link, split
+from harness import (
+    COMPUTE_TYPES,
+    LIBRARY,
+    Runner,
+    declarations,
+    link,
+    split,
+)
 
-GENERIC = {
-    *("t_zero t_one t_from_i32 t_from_bool t_to_bool t_is_zero").split(),
-    *("t_lowest t_highest t_select t_add t_sub t_mul t_div_trunc").split(),
-    *("t_div_floor t_rem_trunc t_rem_floor t_neg t_abs t_sign").split(),
-    *("t_min t_max t_lt t_le t_gt t_ge t_eq t_ne t_pow t_square T").split(),
-}
-INTEGER = set("t_and t_or t_xor t_not t_shl t_shr".split())
+GENERIC = set(
+    """
+    T t_zero t_one t_from_i32 t_from_i64 t_from_f32 t_from_bool t_to_i64
+    t_to_f32 t_to_bool t_is_zero t_is_nan t_lowest t_highest t_select
+    t_add t_sub t_mul t_div_trunc t_div_floor t_rem_trunc t_rem_floor
+    t_neg t_abs t_sign t_min t_max t_lt t_le t_gt t_ge t_eq t_ne t_pow t_square
+    """.split()  # noqa: SIM905
+)
+INTEGER = {"t_and", "t_or", "t_xor", "t_not", "t_shl", "t_shr"}
 
 
 @pytest.mark.parametrize("compute_type", COMPUTE_TYPES)
@@ -40,12 +50,22 @@ def test_only_what_is_needed_is_linked() -> None:
 @pytest.mark.parametrize(
     "file", sorted(LIBRARY.glob("*.wgsl")), ids=lambda f: f.stem
 )
-def test_form(file) -> None:
+def test_form(file: Path) -> None:
     text = file.read_text()
     assert split(text)
     assert not re.search(r"^(var|override|@|enable)", text, re.MULTILINE)
     assert max(map(len, text.splitlines())) <= 80
     assert len(text.splitlines()) <= 500
+
+
+@pytest.mark.parametrize("compute_type", COMPUTE_TYPES)
+def test_whole_library_compiles(gpu: Runner, compute_type: str) -> None:
+    text = "\n".join(declarations(compute_type).values())
+    entry = "@compute @workgroup_size(1)\nfn main() {\n}\n"
+    module = gpu.device.create_shader_module(code=text + entry)
+    gpu.device.create_compute_pipeline(
+        layout="auto", compute={"module": module, "entry_point": "main"}
+    )
 
 
 def test_bad_form_is_refused() -> None:

@@ -1,11 +1,12 @@
 """Elementary and special functions, in units of the last place.
 
 Oracles are numpy's and torch's in float64. The bounds are a little above what
-was measured; `python test_math.py` prints the measured errors as a table.
+was measured; `python test_math.py [name ...]` prints the measured errors.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -36,6 +37,10 @@ def softplus(x: Array) -> Array:
     return np.maximum(x, 0) + np.log1p(np.exp(-np.abs(x)))
 
 
+def log_sigmoid(x: Array) -> Array:
+    return np.minimum(x, 0) - np.log1p(np.exp(-np.abs(x)))
+
+
 lgamma = by_torch(torch.lgamma)
 digamma = by_torch(torch.digamma)
 
@@ -53,40 +58,42 @@ def lgamma_terms(x: Array) -> Array:
 
 
 def digamma_terms(x: Array) -> Array:
-    return np.where(x < 0, 1 + digamma(np.maximum(1 - x, 2)), 0)
+    turn = np.pi * (x - np.floor(x))
+    terms = digamma(np.maximum(1 - x, 2)) + np.abs(np.pi / np.tan(turn))
+    return np.where(x < 0, terms, 0)
 
 
 UNARY = {
-    "exp": Case(np.exp, 1.0),
-    "exp2": Case(np.exp2, 1.0),
+    "exp": Case(np.exp, 1.2),
+    "exp2": Case(np.exp2, 1.2),
     "expm1": Case(np.expm1, 2.0),
-    "log": Case(np.log, 1.5),
-    "log2": Case(np.log2, 1.5),
-    "log10": Case(np.log10, 1.5),
-    "log1p": Case(np.log1p, 1.5),
-    "sin": Case(np.sin, 2.0),
-    "cos": Case(np.cos, 2.0),
-    "tan": Case(np.tan, 2.5),
-    "asin": Case(np.arcsin, 2.0),
-    "acos": Case(np.arccos, 2.0),
-    "atan": Case(np.arctan, 2.0),
+    "log": Case(np.log, 1.2),
+    "log2": Case(np.log2, 2.0),
+    "log10": Case(np.log10, 2.0),
+    "log1p": Case(np.log1p, 1.2),
+    "sin": Case(np.sin, 2.2),
+    "cos": Case(np.cos, 2.2),
+    "tan": Case(np.tan, 4.0),
+    "asin": Case(np.arcsin, 1.0),
+    "acos": Case(np.arccos, 1.2),
+    "atan": Case(np.arctan, 2.2),
     "sinh": Case(np.sinh, 2.0),
     "cosh": Case(np.cosh, 2.0),
-    "tanh": Case(np.tanh, 2.0),
-    "asinh": Case(np.arcsinh, 2.5),
+    "tanh": Case(np.tanh, 1.5),
+    "asinh": Case(np.arcsinh, 2.2),
     "acosh": Case(np.arccosh, 2.5),
-    "atanh": Case(np.arctanh, 2.5),
-    "erf": Case(by_torch(torch.erf), 2.0),
-    "erfc": Case(by_torch(torch.erfc), 3.0),
+    "atanh": Case(np.arctanh, 2.2),
+    "erf": Case(by_torch(torch.erf), 1.5),
+    "erfc": Case(by_torch(torch.erfc), 4.0),
     "erfinv": Case(by_torch(torch.erfinv), 3.0),
-    "lgamma": Case(lgamma, 3.0, lgamma_terms),
-    "digamma": Case(digamma, 3.0, digamma_terms),
+    "lgamma": Case(lgamma, 4.0, lgamma_terms),
+    "digamma": Case(digamma, 4.0, digamma_terms),
     "sigmoid": Case(sigmoid, 2.5),
     "softplus": Case(softplus, 2.0),
-    "log_sigmoid": Case(lambda x: -softplus(-x), 2.0),
+    "log_sigmoid": Case(log_sigmoid, 2.0),
     "sqrt": Case(np.sqrt, 0.5),
-    "rsqrt": Case(lambda x: 1 / np.sqrt(x), 1.0),
-    "cbrt": Case(np.cbrt, 1.0),
+    "rsqrt": Case(lambda x: 1 / np.sqrt(x), 1.5),
+    "cbrt": Case(np.cbrt, 1.2),
 }
 
 
@@ -194,15 +201,13 @@ def plain_operands() -> tuple[Array, Array]:
     return np.concatenate([a, x, x]), np.concatenate([b, y, near])
 
 
-BINARY = {
+BINARY: dict[str, tuple[Oracle, float, Callable[[], tuple[Array, Array]]]] = {
     "pow": (reference_power, 1.5, power_operands),
-    "atan2": (np.arctan2, 2.5, plain_operands),
+    "atan2": (np.arctan2, 2.0, plain_operands),
     "hypot": (np.hypot, 1.5, plain_operands),
 }
 
 
-@pytest.mark.filterwarnings("ignore:overflow")
-@pytest.mark.filterwarnings("ignore:invalid")
 @pytest.mark.parametrize("name", BINARY)
 def test_binary(gpu: Runner, name: str) -> None:
     oracle, bound, operands = BINARY[name]
@@ -210,11 +215,16 @@ def test_binary(gpu: Runner, name: str) -> None:
     assert error <= bound, f"{error:.2f} ulp: {text}"
 
 
-@pytest.mark.filterwarnings("ignore:invalid")
 def test_fmod_is_exact(gpu: Runner) -> None:
     a, b = plain_operands()
     got = gpu.evaluate("m_fmod(a, b)", [a, b], "f32")
     assert_same_f32(got, np.fmod(a, b), a, b)
+
+
+def test_sqrt_is_correctly_rounded(gpu: Runner) -> None:
+    x = np.abs(samples())
+    got = gpu.evaluate("m_sqrt(a)", [x], "f32")
+    assert_same_f32(got, np.sqrt(x), x)
 
 
 def test_round_even(gpu: Runner) -> None:
@@ -223,25 +233,29 @@ def test_round_even(gpu: Runner) -> None:
     assert_same_f32(got, np.rint(x), x)
 
 
+PREDICATES: dict[str, Oracle] = {
+    "is_nan": np.isnan,
+    "is_inf": np.isinf,
+    "is_finite": np.isfinite,
+    "signbit_f32": np.signbit,
+}
+SELECTIONS: dict[str, Oracle] = {
+    "max_nan": np.maximum,
+    "min_nan": np.minimum,
+    "max_num": np.fmax,
+    "min_num": np.fmin,
+    "copysign_f32": np.copysign,
+}
+
+
 def test_float_helpers(gpu: Runner) -> None:
     a, b = pairs(SPECIAL_F32)
-    for name, function in (
-        ("is_nan", np.isnan),
-        ("is_inf", np.isinf),
-        ("is_finite", np.isfinite),
-        ("signbit_f32", np.signbit),
-    ):
+    for name, function in PREDICATES.items():
         got = gpu.evaluate(f"{name}(a)", [a], "bool")
         assert got.tolist() == function(a).tolist(), name
     unequal = (a != 0) | (b != 0)  # which zero wins is not defined
     a, b = a[unequal], b[unequal]
-    for name, function in (
-        ("max_nan", np.maximum),
-        ("min_nan", np.minimum),
-        ("max_num", np.fmax),
-        ("min_num", np.fmin),
-        ("copysign_f32", np.copysign),
-    ):
+    for name, function in SELECTIONS.items():
         got = gpu.evaluate(f"{name}(a, b)", [a, b], "f32")
         assert_same_f32(got, function(a, b), name, a, b)
     zero = np.zeros(1, "f4")
@@ -251,13 +265,15 @@ def test_float_helpers(gpu: Runner) -> None:
 
 
 def main() -> None:
+    names = sys.argv[1:] or [*UNARY, *BINARY]
     devices = {name: runner(name) for name in IMPLEMENTATIONS}
     x = samples(1021)
     print("function", *devices)
-    for name in UNARY:
+    for name in [n for n in UNARY if n in names]:
         results = [measure(gpu, name, x) for gpu in devices.values()]
         print(name, *(f"{r[0]:.2f}" for r in results), results[0][1])
-    for name, (oracle, _, operands) in BINARY.items():
+    for name in [n for n in BINARY if n in names]:
+        oracle, _, operands = BINARY[name]
         with np.errstate(all="ignore"):
             results = [
                 measure_binary(gpu, name, oracle, *operands())

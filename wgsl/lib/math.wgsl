@@ -4,7 +4,13 @@
 //
 // No function relies on a fused fma. Compilers do use (a + b) - a = b, which
 // destroys the usual computation of a rounding error: here a sum's leading
-// part is cut off by a mask, through which no compiler sees.
+// part is cut off by a mask, through which no compiler sees. They also turn
+// a + (b + c * d) into (a + b) + c * d; m_keep stops that.
+
+// x, if it is finite: no compiler can tell that min changes nothing.
+fn m_keep(x: f32) -> f32 {
+  return min(x, 3e38);
+}
 
 // x * 2^n for n from -252 to 254, rounded once.
 fn m_ldexp(x: f32, n: i32) -> f32 {
@@ -59,7 +65,8 @@ fn df_mul(a: vec2<f32>, b: vec2<f32>) -> vec2<f32> {
 }
 
 // sqrt is only as accurate as the driver makes it: one Newton step with the
-// exact residue. It keeps a result that is already rounded correctly.
+// exact residue. It is made a little too short, so that a result that is
+// already rounded correctly stays, also next to a tie.
 fn m_sqrt(x: f32) -> f32 {
   let s = sqrt(x);
   let high = df_high(s);
@@ -68,7 +75,7 @@ fn m_sqrt(x: f32) -> f32 {
   // Where the squares would underflow or overflow, s stays as it is.
   let bits = bitcast<u32>(x);
   let safe = bits > 0x0d000000u && bits < 0x7f800000u;
-  return select(s, s + 0.5 * residue / s, safe);
+  return select(s, s + 0.49999976 * residue / s, safe);
 }
 
 fn m_rsqrt(x: f32) -> f32 {
@@ -82,18 +89,21 @@ fn m_round_even(x: f32) -> f32 {
 
 fn m_cbrt(x: f32) -> f32 {
   let magnitude = abs_f32(x);
-  let denormal = bitcast<u32>(magnitude) < 0x800000u;
-  let a = select(magnitude, magnitude * 16777216.0, denormal);
-  // A third of the exponent, then two steps of Halley's iteration.
+  // Away from the ends of the range, by a power of 8.
+  let small = bitcast<u32>(magnitude) < 0x800000u;
+  let large = bitcast<u32>(magnitude) > 0x7b000000u;
+  let a = magnitude * select(select(1.0, 5.9604645e-8, large), 16777216.0,
+                             small);
+  // A third of the exponent, a step of Halley's iteration, and one of
+  // Newton's with an exact residue.
   var t = bitcast<f32>(bitcast<u32>(a) / 3u + 709921077u);
-  var cube = t * t * t;
+  let cube = t * t * t;
   t = t * ((cube + a + a) / (cube + cube + a));
-  // The last step as a correction: its rounding error does not matter.
   let square = df_product(t, t);
   let above = df_product(t, square.x);
   let residue = ((above.x - a) + above.y) + t * square.y;
   t -= residue / (3.0 * square.x);
-  t = select(t, t * 0.00390625, denormal);
+  t *= select(select(1.0, 256.0, large), 0.00390625, small);
   let regular = is_finite(x) && !is_zero_f32(x);
   return select(x, copysign_f32(t, x), regular);
 }
@@ -124,35 +134,42 @@ fn m_exp2(x: f32) -> f32 {
     m_ldexp(m_exp2_core(c - whole), i32(whole)), x, is_nan(x));
 }
 
-// exp(r) - 1 for |r| up to log(2) / 2 = 0.3466.
-fn m_expm1_core(r: f32) -> f32 {
-  return r + r * r * (0.49999994 + r * (0.16666521 + r * (0.041668277
-    + r * (0.008368687 + r * 0.0013819824))));
+// x less a multiple of log(2): the multiple, and the rest in two parts. The
+// first part of log(2) has 9 bits, so its product is exact.
+struct ReducedExp {
+  whole: f32,
+  rest: f32,
+  low: f32,
 }
 
-// What is left of x after whole * log(2). The first part of log(2) has 9
-// bits, so its product is exact.
-fn m_exp_rest(x: f32, whole: f32) -> f32 {
-  return (x - whole * 0.693359375) + whole * 0.00021219444;
+fn m_exp_reduce(x: f32) -> ReducedExp {
+  let whole = round(x * 1.442695);
+  return ReducedExp(whole, x - whole * 0.693359375, whole * 0.00021219444);
 }
 
-// exp(x) * 2^scale, without overflow or underflow in between.
-fn m_exp_scaled(x: f32, scale: i32) -> f32 {
-  let c = clamp(x, -130.0, 90.0);
-  let whole = round(c * 1.442695);
-  let e = 1.0 + m_expm1_core(m_exp_rest(c, whole));
-  return select(m_ldexp(e, i32(whole) + scale), x, is_nan(x));
+// exp(rest + low) - 1 for a sum of at most log(2) / 2 = 0.3466.
+fn m_expm1_core(rest: f32, low: f32) -> f32 {
+  let r = rest + low;
+  return rest + (low + r * r * (0.49999994 + r * (0.16666521
+    + r * (0.041668277 + r * (0.008368687 + r * 0.0013819824)))));
+}
+
+// exp(x + low) * 2^scale for a small low, without overflow or underflow in
+// between.
+fn m_exp_scaled(x: f32, low: f32, scale: i32) -> f32 {
+  let reduced = m_exp_reduce(clamp(x, -130.0, 90.0));
+  let e = 1.0 + m_keep(m_expm1_core(reduced.rest, reduced.low + low));
+  return select(m_ldexp(e, i32(reduced.whole) + scale), x, is_nan(x));
 }
 
 fn m_exp(x: f32) -> f32 {
-  return m_exp_scaled(x, 0);
+  return m_exp_scaled(x, 0.0, 0);
 }
 
 fn m_expm1(x: f32) -> f32 {
-  let c = clamp(x, -25.0, 90.0);
-  let whole = round(c * 1.442695);
-  let n = i32(whole);
-  let e = m_expm1_core(m_exp_rest(c, whole));
+  let reduced = m_exp_reduce(clamp(x, -25.0, 90.0));
+  let n = i32(reduced.whole);
+  let e = m_expm1_core(reduced.rest, reduced.low);
   let less = bitcast<f32>(max(127 - n, 0) << 23u);
   let scaled = m_ldexp(e + (1.0 - less), n);
   let tiny = abs_f32(x) < 2.9802322e-8;
@@ -186,13 +203,13 @@ fn m_log(x: f32) -> f32 {
 }
 
 // log(1 + f) times a constant in two parts, of which the first has 12 bits;
-// plus an offset.
-fn m_log_scaled(f: f32, scale: vec2<f32>, offset: f32) -> f32 {
+// plus an offset in two parts.
+fn m_log_scaled(f: f32, scale: vec2<f32>, offset: vec2<f32>) -> f32 {
   let tail = m_log_tail(f);
   let high = df_high(f + tail);
   let low = (f - high) + tail;
-  return (offset + high * scale.x)
-    + (low * (scale.x + scale.y) + high * scale.y);
+  return (offset.x + high * scale.x)
+    + (low * (scale.x + scale.y) + (high * scale.y + offset.y));
 }
 
 fn m_log2(x: f32) -> f32 {
@@ -200,16 +217,16 @@ fn m_log2(x: f32) -> f32 {
   return m_log_domain(
     x, m_log_scaled(parts.mantissa - 1.0,
                     vec2<f32>(1.4423828, 0.0003122284),
-                    f32(parts.exponent)));
+                    vec2<f32>(f32(parts.exponent), 0.0)));
 }
 
 fn m_log10(x: f32) -> f32 {
   let parts = m_decompose(x);
   let e = f32(parts.exponent);
-  let value = m_log_scaled(parts.mantissa - 1.0,
-                           vec2<f32>(0.4342041, 0.000090380337),
-                           e * 0.30102539);
-  return m_log_domain(x, value + e * 0.000004605039);
+  return m_log_domain(
+    x, m_log_scaled(parts.mantissa - 1.0,
+                    vec2<f32>(0.4342041, 9.0380337e-5),
+                    vec2<f32>(e * 0.30102539, e * 4.605039e-6)));
 }
 
 fn m_log1p(x: f32) -> f32 {
@@ -232,12 +249,12 @@ fn m_sinh(x: f32) -> f32 {
   let z = x * x;
   let small = x + x * z * (0.16666667 + z * (0.0083333105
     + z * (0.00019842896 + z * 2.7822132e-6)));
-  let half = m_exp_scaled(a, -1);
+  let half = m_exp_scaled(a, 0.0, -1);
   return select(copysign_f32(half - 0.25 / half, x), small, a < 1.0);
 }
 
 fn m_cosh(x: f32) -> f32 {
-  let half = m_exp_scaled(abs_f32(x), -1);
+  let half = m_exp_scaled(abs_f32(x), 0.0, -1);
   return half + 0.25 / half;
 }
 
@@ -247,7 +264,7 @@ fn m_tanh(x: f32) -> f32 {
   let small = x + x * z * (-0.3333328 + z * (0.1333141 + z * (-0.05373714
     + z * (0.020630825 + z * -0.005695813))));
   let large = 1.0 - 2.0 / (1.0 + m_exp(2.0 * min(a, 10.0)));
-  return select(select(copysign_f32(large, x), small, a < 0.625), x,
+  return select(copysign_f32(select(large, small, a < 0.625), x), x,
                 is_nan(x));
 }
 

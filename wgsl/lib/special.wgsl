@@ -23,13 +23,15 @@ fn m_erfc_tail(x: f32) -> f32 {
   let c = min(x, 10.5);
   // (1 + 2 c) exp(c^2) erfc(c)
   let t = (c - 4.0) / (c + 4.0);
-  let p = 1.2329952 + t * (-0.13962112 + t * (0.015376415 + t * (0.068095766
-    + t * (-0.1009907 + t * (0.093779266 + t * (-0.066539295
-    + t * (0.03681991 + t * (-0.01612977 + t * 0.005674032))))))));
-  let q = p / (1.0 + 2.0 * c);
+  let p = 1.2329952 + t * (-0.13962106 + t * (0.015379805 + t * (0.068094365
+    + t * (-0.10104422 + t * (0.0937694 + t * (-0.06626202
+    + t * (0.03698834 + t * (-0.01657666 + t * 0.0052741873))))))));
   let square = df_product(c, c);
+  let divisor = df_sum(c + c, 1.0);
+  // What the square, the divisor and the first coefficient lack.
+  let low = -(square.y + divisor.y / divisor.x + 2.8224341e-8);
   // Kept 2^32 too large until the end, so that a denormal is rounded once.
-  return m_exp_scaled(-square.x, 32) * (q - q * square.y) * 2.3283064e-10;
+  return m_exp_scaled(-square.x, low, 32) * (p / divisor.x) * 2.3283064e-10;
 }
 
 fn m_erfc(x: f32) -> f32 {
@@ -65,8 +67,13 @@ fn m_erfinv(x: f32) -> f32 {
 
 // sin(pi x) for x from 0 to 1/2.
 fn m_sinpi_core(x: f32) -> f32 {
-  return select(m_cos_core((0.5 - x) * 3.1415927),
-                m_sin_core(x * 3.1415927), x < 0.25);
+  let z = x * x;
+  let s = x * 3.1415927 + x * (z * (-5.167709 + z * (2.5497947
+    + z * -0.5892765)) - 8.742278e-8);
+  let y = (0.5 - x) * (0.5 - x);
+  let c = 1.0 + y * (-4.934802 + y * (4.0586967 + y * (-1.3347582
+    + y * 0.22898848)));
+  return select(c, s, x < 0.25);
 }
 
 // log(x) - 1 for a normal x above 1; the 1 is taken off before anything is
@@ -83,10 +90,12 @@ fn m_log_less_one(x: f32) -> f32 {
 fn m_lgamma_core(x: f32) -> f32 {
   if (x < 1.5) {
     let t = x - 1.0;
-    return t * (-0.5772157 + t * (0.82246697 + t * (-0.4006872
+    let p = -0.5772157 + t * (0.82246697 + t * (-0.4006872
       + t * (0.27059415 + t * (-0.20728098 + t * (0.1689163
       + t * (-0.14533374 + t * (0.13586807 + t * (-0.11647453
-      + t * 0.05428302)))))))));
+      + t * 0.05428302))))))));
+    // lgamma(1) is +0.
+    return select(t * p, 0.0, t == 0.0);
   }
   let t = x - 2.0;
   return t * (0.42278433 + t * (0.32246703 + t * (-0.06735204
@@ -143,13 +152,14 @@ fn m_digamma_positive(x: f32) -> f32 {
       + z * (0.0030849816 + z * -0.0019302802)));
     return m_log(x) + (z * series - 0.5 * inverse);
   }
-  // By its zero at 1.46163214...
+  // By its zero at 1.46163214..., of which the first constant is the f32; the
+  // rest is taken off where a compiler cannot add it to the first.
   let y = select(x, x + 1.0, x < 1.0);
   let t = y - 1.5;
   let p = 0.9510559 + t * (-0.42362747 + t * (0.24053909 + t * (-0.14840047
     + t * (0.09510717 + t * (-0.062033284 + t * (0.039417118
     + t * (-0.025906464 + t * (0.0238252 + t * -0.01616272))))))));
-  let value = ((y - 1.4616321) - 1.243815e-8) * p;
+  let value = (y - 1.4616321) * p - 1.2036052e-8;
   return select(value, value - 1.0 / x, x < 1.0);
 }
 

@@ -24,6 +24,26 @@ fn t_from_i32(v: i32) -> f32 {
   return i32_to_f32(v);
 }
 
+fn t_from_i64(v: i64) -> f32 {
+  return i64_to_f32(v);
+}
+
+fn t_to_i64(a: f32) -> i64 {
+  return f32_to_i64(a);
+}
+
+fn t_from_f32(v: f32) -> f32 {
+  return v;
+}
+
+fn t_to_f32(a: f32) -> f32 {
+  return a;
+}
+
+fn t_is_nan(a: f32) -> bool {
+  return is_nan(a);
+}
+
 fn t_from_bool(v: bool) -> f32 {
   return select(0.0, 1.0, v);
 }

@@ -25,6 +25,26 @@ fn t_from_i32(v: i32) -> i32 {
   return v;
 }
 
+fn t_from_i64(v: i64) -> i32 {
+  return i64_to_i32(v);
+}
+
+fn t_to_i64(a: i32) -> i64 {
+  return i32_to_i64(a);
+}
+
+fn t_from_f32(v: f32) -> i32 {
+  return f32_to_i32(v);
+}
+
+fn t_to_f32(a: i32) -> f32 {
+  return i32_to_f32(a);
+}
+
+fn t_is_nan(a: i32) -> bool {
+  return false;
+}
+
 fn t_from_bool(v: bool) -> i32 {
   return select(0, 1, v);
 }

@@ -24,6 +24,26 @@ fn t_from_i32(v: i32) -> i64 {
   return i64_from_i32(v);
 }
 
+fn t_from_i64(v: i64) -> i64 {
+  return v;
+}
+
+fn t_to_i64(a: i64) -> i64 {
+  return a;
+}
+
+fn t_from_f32(v: f32) -> i64 {
+  return f32_to_i64(v);
+}
+
+fn t_to_f32(a: i64) -> f32 {
+  return i64_to_f32(a);
+}
+
+fn t_is_nan(a: i64) -> bool {
+  return false;
+}
+
 fn t_from_bool(v: bool) -> i64 {
   return vec2<u32>(select(0u, 1u, v), 0u);
 }

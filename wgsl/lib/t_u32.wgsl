@@ -27,6 +27,26 @@ fn t_from_i32(v: i32) -> u32 {
   return bitcast<u32>(v) & 0xffu;
 }
 
+fn t_from_i64(v: i64) -> u32 {
+  return v.x & 0xffu;
+}
+
+fn t_to_i64(a: u32) -> i64 {
+  return u32_to_i64(a);
+}
+
+fn t_from_f32(v: f32) -> u32 {
+  return f32_to_u8(v);
+}
+
+fn t_to_f32(a: u32) -> f32 {
+  return f32(a);
+}
+
+fn t_is_nan(a: u32) -> bool {
+  return false;
+}
+
 fn t_from_bool(v: bool) -> u32 {
   return select(0u, 1u, v);
 }

@@ -42,8 +42,17 @@ fn m_reduce_large(x: f32) -> Reduced {
     u32_mul_wide(significand, w1), vec2<u32>(low, significand * w0));
   // To nearest: a fraction from 1/2 on is negative and counts a quadrant up.
   let quadrant = (middle.y + 0x20000000u) >> 30u;
-  let fraction = i64_to_f32(u64_shl(middle, 2u));
-  return Reduced(fraction * 8.515304e-20, quadrant);
+  let fraction = u64_shl(middle, 2u);
+  let magnitude = i64_abs(fraction);
+  let zeros = u64_leading_zeros(magnitude);
+  // 12 and 20 bits of the fraction times pi/2, whose first part has 12 bits.
+  let leading = u64_shl(magnitude, zeros).y;
+  let high = f32(leading & 0xfff00000u);
+  let tail = f32(leading & 0xfffffu);
+  let rest = (high * 1.5703125 + (high * 0.0004838268 + tail * 1.5707964))
+    * bitcast<f32>((95u - zeros) << 23u);
+  return Reduced(
+    select(rest, -rest, i64_is_negative(fraction)), quadrant);
 }
 
 // For x from 0 to 201, where the quotient has 8 bits and the first parts of
