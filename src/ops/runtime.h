@@ -46,4 +46,4 @@ void free_storage(void* buffer) noexcept;
 // torch.OutOfMemoryError for memory, RuntimeError for the rest.
 [[noreturn]] void rethrow_as_torch();
 
-} // namespace torch_webgpu::ops
+}  // namespace torch_webgpu::ops

@@ -25,8 +25,15 @@ DTYPES = [
 
 def values(dtype: torch.dtype, *shape: int) -> torch.Tensor:
     count = torch.Size(shape).numel()
-    return (torch.arange(count) % 2 if dtype is torch.bool
-            else torch.arange(count)).to(dtype).reshape(shape)
+    return (
+        (
+            torch.arange(count) % 2
+            if dtype is torch.bool
+            else torch.arange(count)
+        )
+        .to(dtype)
+        .reshape(shape)
+    )
 
 
 def test_names() -> None:
@@ -104,7 +111,10 @@ def test_empty_tensors() -> None:
     assert x.data_ptr() == 0
     assert x.cpu().shape == (0, 3)
     assert repr(x) == "tensor([], device='webgpu:0', size=(0, 3))"
-    assert torch.empty(0, device="webgpu").resize_(2).fill_(4).tolist() == [4, 4]
+    assert torch.empty(0, device="webgpu").resize_(2).fill_(4).tolist() == [
+        4,
+        4,
+    ]
 
 
 def test_views_share_memory() -> None:
@@ -127,7 +137,9 @@ def test_views_share_memory() -> None:
 def test_complex_views() -> None:
     z = torch.tensor([1 + 2j, 3 - 4j])
     on_device = z.webgpu()
-    assert torch.equal(torch.view_as_real(on_device).cpu(), torch.view_as_real(z))
+    assert torch.equal(
+        torch.view_as_real(on_device).cpu(), torch.view_as_real(z)
+    )
     pairs = torch.view_as_real(z).webgpu()
     assert torch.equal(torch.view_as_complex(pairs).cpu(), z)
     assert torch.equal(on_device.conj().cpu(), z.conj().resolve_conj())

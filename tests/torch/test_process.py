@@ -99,7 +99,8 @@ def test_native_library_that_does_not_load() -> None:
 
 
 def test_another_backend_keeps_its_name() -> None:
-    output = run_python("""
+    output = run_python(
+        """
         import warnings
         import torch
         torch.utils.rename_privateuse1_backend("other")
@@ -107,7 +108,9 @@ def test_another_backend_keeps_its_name() -> None:
             warnings.simplefilter("always")
             import torch_webgpu
         print(len(caught), "only one out-of-tree device" in str(caught[0]))
-        """, TORCH_DEVICE_BACKEND_AUTOLOAD="0")
+        """,
+        TORCH_DEVICE_BACKEND_AUTOLOAD="0",
+    )
     assert output == "1 True\n"
 
 
