@@ -101,17 +101,10 @@ std::tuple<Tensor, Tensor, Tensor> layer_norm(
   const Tensor out = at::empty_like(input, at::MemoryFormat::Contiguous);
   const auto statistics = statistics_shape(input, normalized_shape);
   const auto options = input.options().dtype(at::kFloat);
-  Tensor mean = at::empty(statistics, options);
-  Tensor rstd = at::empty(statistics, options);
+  // float32 whatever the input is, as torch has it on every device but the CPU.
+  const Tensor mean = at::empty(statistics, options);
+  const Tensor rstd = at::empty(statistics, options);
   norm_forward(shape, input, weight, bias, eps, out, mean, rstd);
-  // As on the CPU: float32 when the parameters are, else the input's type.
-  const bool mixed =
-      (given_weight.defined() && given_weight.scalar_type() == at::kFloat) ||
-      (given_bias.defined() && given_bias.scalar_type() == at::kFloat);
-  if (!mixed) {
-    mean = mean.to(input.scalar_type());
-    rstd = rstd.to(input.scalar_type());
-  }
   return {out, mean, rstd};
 }
 

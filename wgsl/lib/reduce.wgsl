@@ -50,34 +50,45 @@ fn range_merge(a: Range, b: Range) -> Range {
   return Range(t_min(a.low, b.low), t_max(a.high, b.high));
 }
 
-// Welford's running mean and sum of squared distances from it.
+// Welford's running mean and sum of squared distances from it, of the
+// distances from `shift`, which is one of the values: so little is lost where
+// the mean is large.
 struct Moments {
   count: f32,
   mean: f32,
   square: f32,
+  shift: f32,
 }
 fn moments_words(a: Moments) -> vec4<u32> {
-  return bitcast<vec4<u32>>(vec4<f32>(a.count, a.mean, a.square, 0.0));
+  return bitcast<vec4<u32>>(vec4<f32>(a.count, a.mean, a.square, a.shift));
 }
 fn moments_of_words(w: vec4<u32>) -> Moments {
   let v = bitcast<vec4<f32>>(w);
-  return Moments(v.x, v.y, v.z);
+  return Moments(v.x, v.y, v.z, v.w);
 }
 fn moments_add(a: Moments, x: f32) -> Moments {
+  if (a.count == 0.0) {
+    return Moments(1.0, 0.0, select(nan_f32(), 0.0, is_finite(x)), x);
+  }
   let count = a.count + 1.0;
-  let distance = x - a.mean;
+  let shifted = x - a.shift;
+  let distance = shifted - a.mean;
   let mean = a.mean + distance / count;
-  return Moments(count, mean, a.square + distance * (x - mean));
+  return Moments(count, mean, a.square + distance * (shifted - mean), a.shift);
 }
 fn moments_merge(a: Moments, b: Moments) -> Moments {
-  let count = a.count + b.count;
+  if (a.count == 0.0) {
+    return b;
+  }
   if (b.count == 0.0) {
     return a;
   }
-  let distance = b.mean - a.mean;
+  let count = a.count + b.count;
+  let distance = (b.mean - a.mean) + (b.shift - a.shift);
   let weight = b.count / count;
   return Moments(count, a.mean + distance * weight,
-                 a.square + b.square + distance * distance * a.count * weight);
+                 a.square + b.square + distance * distance * a.count * weight,
+                 a.shift);
 }
 
 // The largest value and the sum of the exponentials of the distances from it.

@@ -1,0 +1,146 @@
+"""layer_norm, rms_norm and group_norm."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+from tests.ops.against_cpu import LAYOUTS, check, make
+
+FLOATS = [torch.float32, torch.float16, torch.bfloat16]
+SHAPES = [((7, 12), 1), ((5, 300), 1), ((70, 9), 1), ((3, 4, 5), 2)]
+
+
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+@pytest.mark.parametrize("shape,depth", SHAPES, ids=str)
+def test_layer_norm(
+    shape: tuple[int, ...], depth: int, dtype: torch.dtype
+) -> None:
+    x = make(shape, dtype)
+    normal = shape[-depth:]
+    weight, bias = make(normal, dtype, seed=1), make(normal, dtype, seed=2)
+    grad = dtype == torch.float32  # for the others, see below
+    check(F.layer_norm, x, normal, weight, bias, grad=grad)
+    check(F.layer_norm, x, normal, weight, grad=grad)
+    check(F.layer_norm, x, normal, eps=0.1, grad=grad)
+
+
+def check_half_gradients(fn, *tensors: torch.Tensor) -> None:
+    """Against float64 from the same rounded inputs: the CPU rounds the
+    statistics and some sums to the half type."""
+
+    def gradients(device: str, wide: bool) -> list[torch.Tensor]:
+        leaves = [
+            t.to(device, torch.float64 if wide else None).requires_grad_()
+            for t in tensors
+        ]
+        out = fn(*leaves)
+        cotangent = make(tuple(out.shape), tensors[0].dtype, seed=9)
+        torch.autograd.backward(out, cotangent.to(out))
+        return [t.grad.cpu() for t in leaves if t.grad is not None]
+
+    torch.webgpu.reset_fallback_counts()  # type: ignore[attr-defined]
+    for got, want in zip(
+        gradients("webgpu", False), gradients("cpu", True), strict=True
+    ):
+        torch.testing.assert_close(got, want.to(got.dtype))
+    counts = torch.webgpu.fallback_counts()  # type: ignore[attr-defined]
+    assert counts == {}
+
+
+@pytest.mark.parametrize("dtype", FLOATS[1:], ids=str)
+@pytest.mark.parametrize("shape,depth", SHAPES, ids=str)
+def test_half_gradients(
+    shape: tuple[int, ...], depth: int, dtype: torch.dtype
+) -> None:
+    normal = shape[-depth:]
+    check_half_gradients(
+        lambda x, w, b: F.layer_norm(x, normal, w, b),
+        make(shape, dtype),
+        make(normal, dtype, seed=1),
+        make(normal, dtype, seed=2),
+    )
+    check_half_gradients(
+        lambda x, w: F.rms_norm(x, normal, w),
+        make(shape, dtype),
+        make(normal, dtype, seed=1),
+    )
+
+
+def test_layer_norm_of_a_large_mean() -> None:
+    x = make((4, 1000), low=999, high=1001)
+    check(F.layer_norm, x, (1000,))
+
+
+def test_layer_norm_of_many_rows() -> None:
+    x = make((3000, 40))
+    check(F.layer_norm, x, (40,), make((40,)), make((40,)), grad=True)
+
+
+@pytest.mark.parametrize("dtype", FLOATS[1:], ids=str)
+def test_mixed_dtypes(dtype: torch.dtype) -> None:
+    x = make((6, 33), dtype)
+    weight, bias = make((33,), seed=1), make((33,), seed=2)
+    check(F.layer_norm, x, (33,), weight, bias)
+    # Sums of float32 weights' gradients, which the CPU makes in the half type.
+    check_half_gradients(
+        lambda x, w, b: F.layer_norm(x, (33,), w, b), x, weight, bias
+    )
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_layouts(layout: str) -> None:
+    x = LAYOUTS[layout](make((4, 6, 8)))
+    check(F.layer_norm, x, (6, 8), make((6, 8)), make((6, 8)), grad=True)
+    check(F.rms_norm, x, (8,), make((8,)), grad=True)
+    check(F.group_norm, x, 3, make((6,)), make((6,)), grad=True)
+
+
+def test_saved_statistics() -> None:
+    """float32 for every input, as torch has it on devices but the CPU."""
+    x, w = make((5, 7)), make((7,))
+    check(torch.native_layer_norm, x, (7,), w, w, 1e-5)
+    for dtype in FLOATS[1:]:
+        x = make((5, 7), dtype)
+        _, mean, rstd = torch.native_layer_norm(
+            x.to("webgpu"), (7,), None, None, 1e-5
+        )
+        _, want_mean, want_rstd = torch.native_layer_norm(
+            x.float(), (7,), None, None, 1e-5
+        )
+        torch.testing.assert_close(mean.cpu(), want_mean)
+        torch.testing.assert_close(rstd.cpu(), want_rstd)
+
+
+def test_empty() -> None:
+    w = make((4,))
+    check(F.layer_norm, torch.empty(0, 4), (4,), w, w, grad=True)
+    check(F.group_norm, torch.empty(0, 4, 2), 2, w, w, grad=True)
+    check(F.rms_norm, torch.empty(0, 4), (4,), w, grad=True)
+
+
+def test_shapes_that_do_not_fit() -> None:
+    x = make((3, 4)).to("webgpu")
+    with pytest.raises(RuntimeError, match="normalized_shape"):
+        F.layer_norm(x, (5,))
+    with pytest.raises(RuntimeError, match="weight"):
+        F.layer_norm(x, (4,), torch.ones(3, device="webgpu"))
+
+
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+def test_rms_norm(dtype: torch.dtype) -> None:
+    for shape in [(7, 12), (5, 301), (70, 9)]:
+        x, w = make(shape, dtype), make(shape[-1:], dtype, seed=1)
+        grad = dtype == torch.float32
+        check(F.rms_norm, x, shape[-1:], w, grad=grad)
+        check(F.rms_norm, x, shape[-1:], eps=1e-3, grad=grad)
+
+
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+def test_group_norm(dtype: torch.dtype) -> None:
+    w, b = make((6,), dtype, seed=1), make((6,), dtype, seed=2)
+    for shape in [(2, 6, 5, 7), (3, 6, 50), (4, 6)]:
+        x = make(shape, dtype)
+        check(F.group_norm, x, 2, w, b, grad=True)
+        check(F.group_norm, x, 6 if len(shape) > 2 else 3, grad=True)
