@@ -7,6 +7,7 @@
 #include "hal/device.h"
 #include "ops/kernel/family.h"
 #include "ops/kernel/launch.h"
+#include "ops/kernel/params.h"
 #include "ops/pointwise.h"
 
 namespace torch_webgpu::ops {

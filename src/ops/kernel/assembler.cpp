@@ -197,6 +197,10 @@ void add_accessors(Linker& linker, const Operand& operand) {
       add(cas,
           fmt::format("fn {}(i: u32, expected: u32, value: u32) -> u32", cas),
           "return atomicCompareExchangeWeak(&{}, expected, value).old_value;");
+      const auto swap = "atomic_swap_" + name;
+      add(swap,
+          fmt::format("fn {}(i: u32, expected: u32, value: u32) -> bool", swap),
+          "return atomicCompareExchangeWeak(&{}, expected, value).exchanged;");
       break;
     }
     case Mode::Shared:

@@ -1,0 +1,506 @@
+#include "ops/indexed.h"
+
+#include <ATen/ops/empty.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "ops/kernel/family.h"
+#include "ops/kernel/launch.h"
+#include "ops/kernel/params.h"
+
+namespace torch_webgpu::ops {
+namespace {
+
+using wgsl::DType;
+using wgsl::Mode;
+
+// `a` is what is read by way of the index, `o` what is written, `v` what is
+// written to it by way of the index.
+#define INDEXED_PARAMS(X)                                             \
+  X(u32x8, sizes) X(u32x8, stride_a) X(u32x8, stride_o)               \
+  X(u32x8, stride_v) X(u32x8, stride_i)                               \
+  X(u32, offset_a) X(u32, offset_o) X(u32, offset_v) X(u32, offset_i) \
+  X(u32, rank) X(u32, count) X(u32, inner)                            \
+  X(u32, bound) X(u32, stride) X(u32, skip)
+WEBGPU_PARAMS(IndexedParams, INDEXED_PARAMS);
+
+constexpr IndexKind kIndexKinds[] = {IndexKind::Long, IndexKind::Int,
+                                     IndexKind::Offset};
+
+const char* name_of(IndexKind kind) {
+  constexpr const char* kNames[] = {"none", "i64", "i32", "u32"};
+  return kNames[static_cast<size_t>(kind)];
+}
+
+// The place along the dimension, in a kernel.
+std::string place_text(IndexKind kind) {
+  if (kind == IndexKind::None) return "0u";
+  const char* load = kind == IndexKind::Offset ? "read_i" : "load_i";
+  return fmt::format("place_of_{}({}(at_i), p.bound)", name_of(kind), load);
+}
+
+wgsl::Operand index_operand(IndexKind kind, uint8_t windows) {
+  return {"i", kind == IndexKind::Long ? DType::I64 : DType::I32,
+          kind == IndexKind::None ? Mode::Absent : Mode::Read, windows, ""};
+}
+
+// Elements that are only moved are moved as integers of their size.
+DType carrier_of(size_t bytes) {
+  return bytes == 1   ? DType::U8
+         : bytes == 2 ? DType::I16
+         : bytes == 4 ? DType::I32
+                      : DType::I64;
+}
+
+struct ReadVariant {
+  uint8_t dtype, kind, windows_a, windows_i, windows_o;
+};
+
+wgsl::KernelText describe_read(const ReadVariant& v) {
+  const auto dtype = static_cast<DType>(v.dtype);
+  const auto kind = static_cast<IndexKind>(v.kind);
+  wgsl::KernelText text;
+  text.file = "indexed_read";
+  text.label = fmt::format("indexed_read_{}_by_{}_w{}{}{}",
+                           wgsl::name_of(dtype), name_of(kind), v.windows_a,
+                           v.windows_i, v.windows_o);
+  text.operands = {{"a", dtype, Mode::Read, v.windows_a, ""},
+                   index_operand(kind, v.windows_i),
+                   {"o", dtype, Mode::Write, v.windows_o, ""}};
+  text.compute = wgsl::compute_of(dtype);
+  text.substitutions = {{"type", "T"},
+                        {"place", place_text(kind)},
+                        {"workgroup", std::to_string(kWorkgroup)}};
+  text.params = IndexedParams::wgsl();
+  return text;
+}
+
+std::vector<ReadVariant> enumerate_reads() {
+  std::vector<ReadVariant> all;
+  for (const size_t bytes : {1, 2, 4, 8}) {
+    const auto dtype = uint8_t(carrier_of(bytes));
+    all.push_back({dtype, uint8_t(IndexKind::None), 1, 1, 1});
+    for (const IndexKind kind : kIndexKinds) {
+      all.push_back({dtype, uint8_t(kind), 1, 1, 1});
+    }
+  }
+  return all;
+}
+
+Family<ReadVariant> reads(describe_read, enumerate_reads);
+
+// What a thread of a write does with its element.
+enum class Step : uint8_t {
+  Store,    // it does not matter which of several stays
+  Update,   // compare and exchange on the element's word
+  Add64,    // two words, with a carry
+  Ordered,  // one thread for all elements that may meet
+  // Assignment of 64 bits where elements may meet: each claims the place by
+  // its number, the one whose number stayed is marked, only it stores.
+  Claim,
+  Check,
+  Marked,
+};
+
+struct WriteVariant {
+  uint8_t dtype, kind, combine, step;
+  uint8_t windows_v, windows_i, windows_m, windows_o;
+};
+
+wgsl::KernelText describe_write(const WriteVariant& v) {
+  constexpr const char* kCombine[] = {"assign", "add", "mul", "min", "max"};
+  constexpr const char* kSteps[] = {"store",   "update", "add64", "ordered",
+                                    "claim", "check",  "marked"};
+  const auto dtype = static_cast<DType>(v.dtype);
+  const auto kind = static_cast<IndexKind>(v.kind);
+  const auto step = static_cast<Step>(v.step);
+  wgsl::KernelText text;
+  text.file = "indexed_write";
+  text.label = fmt::format("indexed_write_{}_{}_{}_by_{}_w{}{}{}{}",
+                           kCombine[v.combine], kSteps[v.step],
+                           wgsl::name_of(dtype), name_of(kind), v.windows_v,
+                           v.windows_i, v.windows_m, v.windows_o);
+  Mode values = Mode::Read, marks = Mode::Absent, out = Mode::Write;
+  std::string action;
+  switch (step) {
+    case Step::Store:
+      action = "store_o(at, load_v(at_v));";
+      break;
+    case Step::Update:
+      action = fmt::format("update_{}(at, load_v(at_v));",
+                           wgsl::name_of(dtype));
+      out = Mode::Scatter;
+      break;
+    case Step::Add64:
+      action = "add_i64(at, load_v(at_v));";
+      out = Mode::Scatter;
+      break;
+    case Step::Ordered:
+      action = "store_o(at, combined(load_o(at), load_v(at_v)));";
+      break;
+    case Step::Claim:
+      action = "write_o(2u * at, e);";
+      values = Mode::Absent;
+      out = Mode::Scatter;
+      break;
+    case Step::Check:
+      action = "write_m(e, select(0u, 1u, read_o(2u * at) == e));";
+      values = Mode::Absent;
+      marks = Mode::Write;
+      out = Mode::Read;
+      break;
+    case Step::Marked:
+      action = "if read_m(e) != 0u {\n    store_o(at, load_v(at_v));\n  }";
+      marks = Mode::Read;
+      break;
+  }
+  text.operands = {{"v", dtype, values, v.windows_v, ""},
+                   index_operand(kind, v.windows_i),
+                   {"m", DType::I32, marks, v.windows_m, ""},
+                   {"o", dtype, out, v.windows_o, ""}};
+  text.compute = wgsl::compute_of(dtype);
+  text.substitutions = {
+      {"combine", v.combine == uint8_t(Combine::Assign)
+                      ? "value"
+                      : fmt::format("t_{}(old, value)", kCombine[v.combine])},
+      {"place", place_text(kind)},
+      {"step", action},
+      {"workgroup", std::to_string(kWorkgroup)}};
+  text.params = IndexedParams::wgsl();
+  return text;
+}
+
+std::vector<WriteVariant> enumerate_writes() {
+  std::vector<WriteVariant> all;
+  const auto add = [&](DType dtype, Combine combine, Step step) {
+    for (const IndexKind kind : kIndexKinds) {
+      all.push_back({uint8_t(dtype), uint8_t(kind), uint8_t(combine),
+                     uint8_t(step), 1, 1, 1, 1});
+    }
+  };
+  add(DType::I32, Combine::Assign, Step::Store);
+  add(DType::I64, Combine::Assign, Step::Store);
+  add(DType::U8, Combine::Assign, Step::Update);
+  add(DType::I16, Combine::Assign, Step::Update);
+  for (const Step step : {Step::Claim, Step::Check, Step::Marked}) {
+    add(DType::I64, Combine::Assign, step);
+  }
+  for (const Combine combine : {Combine::Add, Combine::Multiply,
+                                Combine::Minimum, Combine::Maximum}) {
+    for (const DType dtype : {DType::F32, DType::I32, DType::I16, DType::I8,
+                              DType::U8, DType::Bool}) {
+      add(dtype, combine, Step::Update);
+    }
+    add(DType::I64, combine,
+        combine == Combine::Add ? Step::Add64 : Step::Ordered);
+  }
+  return all;
+}
+
+Family<WriteVariant> writes(describe_write, enumerate_writes);
+
+struct JoinVariant {
+  uint8_t kind, first, windows_i, windows_o;
+};
+
+wgsl::KernelText describe_join(const JoinVariant& v) {
+  const auto kind = static_cast<IndexKind>(v.kind);
+  wgsl::KernelText text;
+  text.file = "join_indices";
+  text.label = fmt::format("{}_indices_{}_w{}{}", v.first ? "first" : "join",
+                           name_of(kind), v.windows_i, v.windows_o);
+  text.operands = {index_operand(kind, v.windows_i),
+                   {"o", DType::I32, Mode::Write, v.windows_o, ""}};
+  text.substitutions = {{"before", v.first ? "0u" : "read_o(e)"},
+                        {"place", place_text(kind)},
+                        {"workgroup", std::to_string(kWorkgroup)}};
+  text.params = IndexedParams::wgsl();
+  return text;
+}
+
+std::vector<JoinVariant> enumerate_joins() {
+  std::vector<JoinVariant> all;
+  for (const IndexKind kind : {IndexKind::Long, IndexKind::Int}) {
+    all.push_back({uint8_t(kind), 1, 1, 1});
+    all.push_back({uint8_t(kind), 0, 1, 1});
+  }
+  return all;
+}
+
+Family<JoinVariant> joins(describe_join, enumerate_joins);
+
+IndexKind kind_of(const at::Tensor& index) {
+  TORCH_CHECK_INDEX(
+      index.scalar_type() == at::kLong || index.scalar_type() == at::kInt,
+      "expected an index of dtype int64 or int32, but got ",
+      index.scalar_type());
+  return index.scalar_type() == at::kLong ? IndexKind::Long : IndexKind::Int;
+}
+
+struct Strides {
+  const at::DimVector& from;  // outermost first
+  wgsl::params::u32x8& to;    // innermost first
+};
+
+// The walk in the parameters, dimensions that are one for every operand
+// merged. False when more than eight remain.
+bool set_walk(IndexedParams& p, const at::DimVector& sizes,
+              std::initializer_list<Strides> operands) {
+  p.rank = 0;
+  for (auto d = int64_t(sizes.size()) - 1; d >= 0; --d) {
+    if (sizes[d] == 1) continue;
+    bool merges = p.rank > 0;
+    for (const Strides& s : operands) {
+      merges = merges && uint32_t(s.from[d]) ==
+                             s.to[p.rank - 1] * p.sizes[p.rank - 1];
+    }
+    if (merges) {
+      p.sizes[p.rank - 1] *= uint32_t(sizes[d]);
+      continue;
+    }
+    if (p.rank == 8) return false;
+    p.sizes[p.rank] = uint32_t(sizes[d]);
+    for (const Strides& s : operands) s.to[p.rank] = uint32_t(s.from[d]);
+    ++p.rank;
+  }
+  return true;
+}
+
+void set_index(IndexedParams& p, const Indexing& indexing) {
+  p.offset_i = uint32_t(indexing.index_offset);
+  p.bound = uint32_t(indexing.bound);
+  p.stride = uint32_t(indexing.stride);
+  p.skip = uint32_t(indexing.skip);
+}
+
+// The walk's slice `at` of its outermost dimension.
+Indexing slice(const Indexing& whole, int64_t at) {
+  Indexing part = whole;
+  part.self_offset += at * whole.self_strides[0];
+  part.index_offset += at * whole.index_strides[0];
+  part.sizes.erase(part.sizes.begin());
+  part.self_strides.erase(part.self_strides.begin());
+  part.index_strides.erase(part.index_strides.begin());
+  part.indexed_begin = std::max<int64_t>(part.indexed_begin - 1, 0);
+  part.indexed_end = std::max<int64_t>(part.indexed_end - 1, 0);
+  return part;
+}
+
+// Elements of 16 bytes as pairs of 8.
+Indexing in_pairs(Indexing indexing) {
+  for (auto& stride : indexing.self_strides) stride *= 2;
+  indexing.self_offset *= 2;
+  indexing.stride *= 2;
+  indexing.sizes.push_back(2);
+  indexing.self_strides.push_back(1);
+  indexing.index_strides.push_back(0);
+  return indexing;
+}
+
+int64_t count_of(const Indexing& indexing) {
+  return c10::multiply_integers(indexing.sizes);
+}
+
+at::DimVector strides_of(const at::Tensor& t) {
+  return {t.strides().begin(), t.strides().end()};
+}
+
+// Moves the indexed dimensions to the end, where one thread walks them.
+void index_last(Indexing& indexing, at::DimVector& strides) {
+  const auto rotate = [&](at::DimVector& v) {
+    std::rotate(v.begin() + indexing.indexed_begin,
+                v.begin() + indexing.indexed_end, v.end());
+  };
+  rotate(indexing.sizes);
+  rotate(indexing.self_strides);
+  rotate(indexing.index_strides);
+  rotate(strides);
+}
+
+void launch_write(const at::Tensor& self, const Indexing& indexing,
+                  const at::Tensor& values, const at::Tensor& marks,
+                  const IndexedParams& p, WriteVariant v, Step step) {
+  v.step = uint8_t(step);
+  v.windows_i = windows_of(indexing.index);
+  v.windows_o = windows_of(self);
+  const bool has_values = step != Step::Claim && step != Step::Check;
+  const bool has_marks = step == Step::Check || step == Step::Marked;
+  v.windows_v = has_values ? windows_of(values) : 1;
+  v.windows_m = has_marks ? windows_of(marks) : 1;
+  c10::SmallVector<const at::TensorBase*, 4> tensors;
+  if (has_values) tensors.push_back(&values);
+  tensors.push_back(&indexing.index);
+  if (has_marks) tensors.push_back(&marks);
+  tensors.push_back(&self);
+  launch_bytes(writes(v), {tensors.data(), tensors.size()},
+               std::as_bytes(std::span(&p, 1)), ceil_div(p.count, kWorkgroup));
+}
+
+// The step for an assignment or combination of one dtype.
+Step step_of(DType dtype, Combine combine, bool one_value) {
+  if (combine == Combine::Assign) {
+    if (wgsl::lanes_of(dtype) > 1) return Step::Update;
+    return dtype == DType::I64 && !one_value ? Step::Marked : Step::Store;
+  }
+  if (dtype != DType::I64) return Step::Update;
+  return combine == Combine::Add ? Step::Add64 : Step::Ordered;
+}
+
+}  // namespace
+
+Indexing along_dim(const at::Tensor& self, int64_t dim,
+                   const at::Tensor& index) {
+  Indexing result;
+  result.sizes.assign(index.sizes().begin(), index.sizes().end());
+  result.self_strides = strides_of(self);
+  result.self_offset = self.storage_offset();
+  result.index = index;
+  result.index_strides = strides_of(index);
+  result.index_offset = index.storage_offset();
+  result.kind = kind_of(index);
+  result.bound = self.size(dim);
+  result.stride = self.stride(dim);
+  result.self_strides[dim] = 0;
+  result.indexed_begin = dim;
+  result.indexed_end = dim + 1;
+  return result;
+}
+
+Indexing along_dim_rows(const at::Tensor& self, int64_t dim,
+                        const at::Tensor& index) {
+  Indexing result;
+  result.sizes.assign(self.sizes().begin(), self.sizes().end());
+  result.sizes[dim] = index.numel();
+  result.self_strides = strides_of(self);
+  result.self_offset = self.storage_offset();
+  result.index = index;
+  result.index_strides.resize(self.dim(), 0);
+  result.index_strides[dim] = index.dim() == 0 ? 0 : index.stride(0);
+  result.index_offset = index.storage_offset();
+  result.kind = kind_of(index);
+  result.bound = self.size(dim);
+  result.stride = self.stride(dim);
+  result.self_strides[dim] = 0;
+  result.indexed_begin = dim;
+  result.indexed_end = dim + 1;
+  return result;
+}
+
+at::Tensor join_indices(at::TensorList indices, at::IntArrayRef bounds,
+                        at::IntArrayRef strides) {
+  const at::Tensor out =
+      at::empty(indices[0].sizes(), indices[0].options().dtype(at::kInt));
+  for (size_t j = 0; j < indices.size(); ++j) {
+    at::Tensor index = indices[j];
+    IndexedParams p;
+    const at::DimVector sizes(index.sizes().begin(), index.sizes().end());
+    if (!set_walk(p, sizes, {{strides_of(index), p.stride_i}})) {
+      index = index.contiguous();
+      p.rank = 1;
+      p.sizes[0] = uint32_t(index.numel());
+      p.stride_i[0] = 1;
+    }
+    p.count = uint32_t(index.numel());
+    p.offset_i = uint32_t(index.storage_offset());
+    p.bound = uint32_t(bounds[j]);
+    p.stride = uint32_t(strides[j]);
+    const JoinVariant v{uint8_t(kind_of(index)), j == 0, windows_of(index),
+                        windows_of(out)};
+    launch(joins(v), {&index, &out}, p, ceil_div(p.count, kWorkgroup));
+  }
+  return out;
+}
+
+void indexed_read(const at::Tensor& self, const Indexing& indexing,
+                  const at::Tensor& out) {
+  if (out.numel() == 0) return;
+  const bool pairs = out.element_size() == 16;
+  const Indexing walk = pairs ? in_pairs(indexing) : indexing;
+  IndexedParams p;
+  if (!set_walk(p, walk.sizes,
+                {{walk.self_strides, p.stride_a},
+                 {walk.index_strides, p.stride_i}})) {
+    const at::Tensor rows = out.view(indexing.sizes);
+    for (int64_t i = 0; i < indexing.sizes[0]; ++i) {
+      indexed_read(self, slice(indexing, i), rows.select(0, i));
+    }
+    return;
+  }
+  set_index(p, walk);
+  p.offset_a = uint32_t(walk.self_offset);
+  p.offset_o = uint32_t(out.storage_offset() * (pairs ? 2 : 1));
+  p.count = uint32_t(count_of(walk));
+  const DType dtype = carrier_of(out.element_size());
+  const bool indexed = walk.kind != IndexKind::None;
+  const ReadVariant v{uint8_t(dtype), uint8_t(walk.kind), windows_of(self),
+                      indexed ? windows_of(walk.index) : uint8_t(1),
+                      windows_of(out)};
+  const uint32_t lanes = wgsl::lanes_of(dtype);
+  const uint64_t words = ceil_div(p.count + p.offset_o % lanes, lanes);
+  const auto& kernel = reads(v);
+  if (indexed) {
+    launch(kernel, {&self, &walk.index, &out}, p, ceil_div(words, kWorkgroup));
+  } else {
+    launch(kernel, {&self, &out}, p, ceil_div(words, kWorkgroup));
+  }
+}
+
+void indexed_write(const at::Tensor& self, const Indexing& indexing,
+                   const at::Tensor& values, Combine combine) {
+  if (count_of(indexing) == 0) return;
+  at::Tensor source = values.expand(indexing.sizes);
+  if (same_buffer(source, self)) {
+    source = source.clone(at::MemoryFormat::Contiguous);
+  }
+  const bool pairs = self.element_size() == 16;
+  Indexing walk = pairs ? in_pairs(indexing) : indexing;
+  if (same_buffer(walk.index, self)) {
+    const auto whole = int64_t(walk.index.storage().nbytes() /
+                               size_t(walk.index.element_size()));
+    const at::Tensor copy = at::empty({whole}, walk.index.options());
+    copy.copy_(walk.index.as_strided(copy.sizes(), {1}, 0));
+    walk.index = copy;
+  }
+  at::DimVector strides = strides_of(source);
+  if (pairs) {
+    for (auto& stride : strides) stride *= 2;
+    strides.push_back(1);
+  }
+  const DType dtype = combine == Combine::Assign
+                          ? carrier_of(self.element_size())
+                          : wgsl::dtype_of(self.scalar_type());
+  const Step step = step_of(dtype, combine, values.numel() == 1 && !pairs);
+  if (step == Step::Ordered) index_last(walk, strides);
+  IndexedParams p;
+  if (!set_walk(p, walk.sizes,
+                {{walk.self_strides, p.stride_o},
+                 {strides, p.stride_v},
+                 {walk.index_strides, p.stride_i}})) {
+    for (int64_t i = 0; i < indexing.sizes[0]; ++i) {
+      indexed_write(self, slice(indexing, i), source.select(0, i), combine);
+    }
+    return;
+  }
+  set_index(p, walk);
+  p.offset_o = uint32_t(walk.self_offset);
+  p.offset_v = uint32_t(source.storage_offset() * (pairs ? 2 : 1));
+  p.inner = 1;
+  if (step == Step::Ordered) {
+    for (int64_t d = walk.indexed_begin; d < walk.indexed_end; ++d) {
+      p.inner *= uint32_t(indexing.sizes[d]);
+    }
+  }
+  p.count = uint32_t(count_of(walk) / p.inner);
+  const WriteVariant v{uint8_t(dtype), uint8_t(walk.kind), uint8_t(combine),
+                       0, 1, 1, 1, 1};
+  at::Tensor marks;
+  if (step == Step::Marked) {
+    marks = at::empty({count_of(walk)}, self.options().dtype(at::kInt));
+    launch_write(self, walk, source, marks, p, v, Step::Claim);
+    launch_write(self, walk, source, marks, p, v, Step::Check);
+  }
+  launch_write(self, walk, source, marks, p, v, step);
+}
+
+}  // namespace torch_webgpu::ops
