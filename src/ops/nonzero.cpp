@@ -138,7 +138,7 @@ struct Found {
   NonzeroParams params;
 };
 
-Tensor nonzero(const Tensor& self) {
+Tensor find_nonzero(const Tensor& self) {
   if (!wgsl::has_dtype(self.scalar_type()) || self.dim() > 8) {
     return cpu_call("aten::nonzero", "", {self})[0].toTensor();
   }
@@ -160,7 +160,7 @@ Tensor& nonzero_out(const Tensor& self, Tensor& out) {
   TORCH_CHECK(out.scalar_type() == at::kLong,
               "nonzero: expected out to have dtype int64, but got ",
               out.scalar_type());
-  const Tensor result = nonzero(self);
+  const Tensor result = find_nonzero(self);
   at::native::resize_output(out, result.sizes());
   return out.copy_(result);
 }
@@ -177,7 +177,7 @@ Indexing by_offsets(const Tensor& flat, const Tensor& offsets) {
   return walk;
 }
 
-Tensor masked_select(const Tensor& self_, const Tensor& mask_) {
+Tensor select_masked(const Tensor& self_, const Tensor& mask_) {
   TORCH_CHECK(mask_.scalar_type() == at::kBool ||
                   mask_.scalar_type() == at::kByte,
               "masked_select: expected a mask of dtype bool, but got ",
@@ -196,7 +196,7 @@ Tensor& masked_select_out(const Tensor& self, const Tensor& mask,
   TORCH_CHECK(self.scalar_type() == out.scalar_type(),
               "masked_select: expected out to have dtype ",
               self.scalar_type(), ", but got ", out.scalar_type());
-  const Tensor result = masked_select(self, mask);
+  const Tensor result = select_masked(self, mask);
   at::native::resize_output(out, result.sizes());
   return out.copy_(result);
 }
@@ -258,9 +258,9 @@ Tensor nonzero_offsets(const Tensor& t) {
 }
 
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
-  m.impl("nonzero", &nonzero);
+  m.impl("nonzero", &find_nonzero);
   m.impl("nonzero.out", &nonzero_out);
-  m.impl("masked_select", &masked_select);
+  m.impl("masked_select", &select_masked);
   m.impl("masked_select.out", &masked_select_out);
   m.impl("masked_scatter_", &masked_scatter_);
   m.impl("repeat_interleave.Tensor", &repeat_interleave);
