@@ -63,6 +63,10 @@ constexpr Row kRows[] = {
      "!t_is_zero(a) || !t_is_zero(b)"},
     {"logical_xor", "out", nullptr, Kind::Logical,
      "t_is_zero(a) != t_is_zero(b)"},
+    // Of the gradient and the forward pass's result.
+    {"tanh_backward", "grad_input", nullptr, Kind::Float, "a * (1.0 - b * b)"},
+    {"sigmoid_backward", "grad_input", nullptr, Kind::Float,
+     "a * (1.0 - b) * b"},
 };
 constexpr size_t kCount = std::size(kRows);
 
