@@ -158,11 +158,8 @@ std::tuple<Tensor, Tensor> rms_norm(const Tensor& input,
   TORCH_CHECK(at::isFloatingType(input.scalar_type()),
               "rms_norm: expected a floating point input, got ",
               input.scalar_type());
-  const double small =
-      eps.value_or(input.scalar_type() == at::kFloat
-                       ? std::numeric_limits<float>::epsilon()
-                   : input.scalar_type() == at::kHalf ? 0x1p-10
-                                                      : 0x1p-7);
+  // Half types are computed in float32, and this is its epsilon, as on the CPU.
+  const double small = eps.value_or(std::numeric_limits<float>::epsilon());
   const Tensor out = at::empty_like(input, at::MemoryFormat::Contiguous);
   const Tensor rstd = at::empty(statistics_shape(input, normalized_shape),
                                 input.options().dtype(at::kFloat));

@@ -62,7 +62,7 @@ def test_half_gradients(
         make(normal, dtype, seed=2),
     )
     check_half_gradients(
-        lambda x, w: F.rms_norm(x, normal, w),
+        lambda x, w: F.rms_norm(x, normal, w, 1e-5),
         make(shape, dtype),
         make(normal, dtype, seed=1),
     )
@@ -135,6 +135,12 @@ def test_rms_norm(dtype: torch.dtype) -> None:
         grad = dtype == torch.float32
         check(F.rms_norm, x, shape[-1:], w, grad=grad)
         check(F.rms_norm, x, shape[-1:], eps=1e-3, grad=grad)
+
+
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+def test_rms_norm_of_small_values(dtype: torch.dtype) -> None:
+    """Where the default eps is most of the mean square."""
+    check(F.rms_norm, make((3, 8), dtype, low=-1e-3, high=1e-3), (8,))
 
 
 @pytest.mark.parametrize("dtype", FLOATS, ids=str)
