@@ -36,9 +36,20 @@ at::Generator cpu_generator(const std::optional<at::Generator>& ours) {
                                         philox.offset * 0x9E3779B97F4A7C15ull);
 }
 
-bool is_ours(const c10::IValue& value) {
-  return value.isGenerator() &&
-         value.toGenerator().device().type() == c10::kPrivateUse1;
+// Torch's own check, which the CPU kernel could not make any more: a generator
+// belongs to the device of the tensor that it fills.
+void check_generator(const c10::IValue& generator,
+                     c10::ArrayRef<c10::IValue> arguments) {
+  c10::DeviceType expected = c10::kPrivateUse1;
+  for (const c10::IValue& argument : arguments) {
+    if (argument.isTensor() && argument.toTensor().defined()) {
+      expected = argument.toTensor().device().type();
+      break;
+    }
+  }
+  const c10::DeviceType found = generator.toGenerator().device().type();
+  TORCH_CHECK(found == expected, "Expected a '", expected,
+              "' device type for generator but found '", found, "'");
 }
 
 // Gives the operator a CPU generator where its schema takes one. Returns
@@ -62,7 +73,8 @@ bool replace_generator(const c10::FunctionSchema& schema,
     c10::IValue& value = stack[first + i];
     if (value.isNone()) {
       value = cpu_generator(std::nullopt);
-    } else if (is_ours(value)) {
+    } else {
+      check_generator(value, c10::ArrayRef(stack).slice(first));
       value = cpu_generator(value.toGenerator());
     }
   }

@@ -118,9 +118,10 @@ hal::Buffer* buffer_of(const c10::Storage& storage) {
 }
 
 hal::Buffer* buffer_of(const at::TensorBase& tensor) {
-  TORCH_INTERNAL_ASSERT(tensor.device().type() == c10::kPrivateUse1,
-                        "webgpu: expected a webgpu tensor, got one on ",
-                        tensor.device());
+  TORCH_CHECK(tensor.device().type() == c10::kPrivateUse1,
+              "Expected all tensors to be on the same device, webgpu:0, but "
+              "found one on ",
+              tensor.device(), "; move it with .to('webgpu').");
   return buffer_of(tensor.storage());
 }
 

@@ -1,5 +1,7 @@
+#include <ATen/Context.h>
 #include <ATen/EmptyTensor.h>
 #include <ATen/core/Tensor.h>
+#include <ATen/native/TensorFactories.h>
 #include <c10/core/Allocator.h>
 #include <torch/library.h>
 
@@ -22,15 +24,25 @@ void check_options(std::optional<at::Layout> layout,
 
 constexpr c10::DispatchKeySet kKeys(c10::DispatchKey::PrivateUse1);
 
+// torch.utils.deterministic.fill_uninitialized_memory, asked only when
+// torch.use_deterministic_algorithms() is on.
+at::Tensor filled_if_asked(at::Tensor tensor) {
+  if (at::globalContext().deterministicAlgorithms() &&
+      at::globalContext().deterministicFillUninitializedMemory()) {
+    at::native::fill_empty_deterministic_(tensor);
+  }
+  return tensor;
+}
+
 at::Tensor empty(at::IntArrayRef size, std::optional<at::ScalarType> dtype,
                  std::optional<at::Layout> layout,
                  std::optional<at::Device> device,
                  std::optional<bool> pin_memory,
                  std::optional<at::MemoryFormat> memory_format) {
   check_options(layout, device, pin_memory);
-  return at::detail::empty_generic(size, c10::GetAllocator(c10::kPrivateUse1),
-                                   kKeys, c10::dtype_or_default(dtype),
-                                   memory_format);
+  return filled_if_asked(at::detail::empty_generic(
+      size, c10::GetAllocator(c10::kPrivateUse1), kKeys,
+      c10::dtype_or_default(dtype), memory_format));
 }
 
 at::Tensor empty_strided(at::IntArrayRef size, at::IntArrayRef stride,
@@ -39,9 +51,9 @@ at::Tensor empty_strided(at::IntArrayRef size, at::IntArrayRef stride,
                          std::optional<at::Device> device,
                          std::optional<bool> pin_memory) {
   check_options(layout, device, pin_memory);
-  return at::detail::empty_strided_generic(size, stride,
-                                           c10::GetAllocator(c10::kPrivateUse1),
-                                           kKeys, c10::dtype_or_default(dtype));
+  return filled_if_asked(at::detail::empty_strided_generic(
+      size, stride, c10::GetAllocator(c10::kPrivateUse1), kKeys,
+      c10::dtype_or_default(dtype)));
 }
 
 }  // namespace

@@ -184,6 +184,8 @@ void launch_kernel(const UserKernel& kernel, const nb::args& arguments,
 
 NB_MODULE(_C, m) {
   nb::register_exception_translator(&translate);
+  // Objects that live until exit are normal here, as everywhere in torch.
+  nb::set_leak_warnings(false);
 
   m.def("set_device_options", [](nb::object resolve) {
     // Leaked with the device: it may be called until the process ends.

@@ -215,3 +215,19 @@ def test_pinned_memory() -> None:
     dataset = torch.utils.data.TensorDataset(torch.arange(4.0))
     loader = torch.utils.data.DataLoader(dataset, 2, pin_memory=True)
     assert all(batch.is_pinned() for (batch,) in loader)
+
+
+def test_devices_do_not_mix() -> None:
+    x = torch.ones(2, 2, device="webgpu")
+    with pytest.raises(RuntimeError, match="all tensors .* on the same device"):
+        x @ torch.ones(2, 2)
+    with pytest.raises(RuntimeError, match="all tensors .* on the same device"):
+        x + torch.ones(2, 2)
+
+
+def test_deterministic_mode_fills_new_memory() -> None:
+    torch.use_deterministic_algorithms(True)
+    try:
+        assert torch.empty(3, device="webgpu").isnan().all()
+    finally:
+        torch.use_deterministic_algorithms(False)
