@@ -69,3 +69,12 @@ def failing_samples(
         for failure in _matching(name, dtype, implementation)
         for index in failure.samples
     ]
+
+
+expect_failure(
+    "pow",
+    [torch.float32],
+    "the gradient of the broadcast exponent adds terms of about 500 that "
+    "cancel to 2; an error of one unit in the last place of the terms remains",
+    samples=[6],
+)
