@@ -79,6 +79,8 @@ def main() -> int:
     parser.add_argument("--max-steps", type=int, default=4000)
     arguments = parser.parse_args()
 
+    # With tensors this small, more threads only wait for each other.
+    torch.set_num_threads(1)
     print(f"device          {torch.webgpu.get_device_name()}")
     print(f"implementation  {torch.webgpu.implementation()}")
     before = torch.webgpu.stats()

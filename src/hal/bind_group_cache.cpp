@@ -76,7 +76,7 @@ WGPUBindGroup BindGroupCache::create(const View& view) {
       context_.procs.DeviceCreateBindGroup(context_.device, &descriptor);
   if (const auto caught = scope.finish()) {
     if (group != nullptr) context_.procs.BindGroupRelease(group);
-    throw_error(caught->type, caught->message);
+    context_.raise(caught->type, caught->message);
   }
   ++context_.stats.bind_groups_created;
   return group;

@@ -53,6 +53,11 @@ void Context::await(std::unique_ptr<Completion>& completion, WGPUFuture future,
   }
 }
 
+void Context::raise(WGPUErrorType type, const std::string& message) {
+  if (errors.lost()) errors.rethrow();
+  throw_error(type, message);
+}
+
 WGPUBuffer Context::create_buffer(WGPUBufferUsage usage, uint64_t size,
                                   const char* label) {
   WGPUBufferDescriptor descriptor = WGPU_BUFFER_DESCRIPTOR_INIT;
@@ -64,7 +69,7 @@ WGPUBuffer Context::create_buffer(WGPUBufferUsage usage, uint64_t size,
   const auto caught = scope.finish();
   if (caught || buffer == nullptr) {
     if (buffer != nullptr) procs.BufferRelease(buffer);
-    if (caught) throw_error(caught->type, caught->message);
+    if (caught) raise(caught->type, caught->message);
     throw OutOfMemory("WebGPU could not create a buffer.");
   }
   ++stats.buffers_created;
@@ -96,6 +101,10 @@ std::optional<ErrorScope::Caught> ErrorScope::finish() {
   while (depth_ > 0) {
     auto caught = pop();
     if (caught && !first) first = std::move(caught);
+  }
+  // The loss itself is reported by a callback, which needs a poll.
+  if (first && !context_.errors.notice_loss(first->message)) {
+    context_.implementation->poll(context_.target());
   }
   return first;
 }

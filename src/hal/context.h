@@ -45,6 +45,8 @@ struct Context {
   // lost before. Takes the completion over if its callback may still come.
   void await(std::unique_ptr<Completion>& completion, WGPUFuture future,
              uint64_t submission = 0);
+  // Throws what an ErrorScope caught, or DeviceLost if that is the reason.
+  [[noreturn]] void raise(WGPUErrorType type, const std::string& message);
   // Creates a buffer inside error scopes; throws OutOfMemory or Error.
   WGPUBuffer create_buffer(WGPUBufferUsage usage, uint64_t size,
                            const char* label);

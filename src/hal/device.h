@@ -50,7 +50,9 @@ class Device {
   Stats stats();
   void throw_pending_errors();
 
-  void lose_for_testing();  // destroys the WebGPU device under our feet
+  // Destroys the WebGPU device under our feet; with `tell` the loss is known at
+  // once, else the implementation has to report it, as for a failing driver.
+  void lose_for_testing(bool tell = true);
   // As if a callback had reported a validation error.
   void inject_error_for_testing(const std::string& message);
 

@@ -28,6 +28,12 @@ void ErrorSink::store(WGPUErrorType type, WGPUStringView message) noexcept {
   pending_ = true;
 }
 
+bool ErrorSink::notice_loss(const std::string& message) noexcept {
+  if (message.find("device is lost") == std::string::npos) return false;
+  lose("driver failure", view(message));
+  return true;
+}
+
 void ErrorSink::lose(const char* reason, WGPUStringView message) noexcept {
   const std::lock_guard lock(mutex_);
   if (lost_) return;
@@ -58,7 +64,13 @@ void ErrorSink::rethrow() {
 void ErrorSink::on_uncaptured(WGPUDevice const*, WGPUErrorType type,
                               WGPUStringView message, void* sink,
                               void*) noexcept {
-  static_cast<ErrorSink*>(sink)->store(type, message);
+  auto* self = static_cast<ErrorSink*>(sink);
+  try {
+    if (self->notice_loss(to_string(message))) return;
+  } catch (...) {
+    // Out of host memory: an error like any other.
+  }
+  self->store(type, message);
 }
 
 void ErrorSink::on_lost(WGPUDevice const*, WGPUDeviceLostReason reason,

@@ -15,6 +15,9 @@ class ErrorSink {
  public:
   // Keeps the first message only: later ones are mostly its consequences.
   void store(WGPUErrorType type, WGPUStringView message) noexcept;
+  // Takes an error for a loss if its text says so: wgpu-native reports a lost
+  // device first as a failure of the next call. Returns whether it did.
+  bool notice_loss(const std::string& message) noexcept;
   // Stays for good; the first reason wins.
   void lose(const char* reason, WGPUStringView message) noexcept;
 

@@ -162,6 +162,8 @@ class Dawn final : public Implementation {
     return result.adapter;
   }
 
+  // Not skip_validation: it saves 0.25 us of a dispatch's 1.3 us, and every
+  // error would become undefined behaviour.
   static constexpr std::array<const char*, 1> kUnchecked = {
       "disable_robustness"};
   // Quantization would round every timestamp to 0.1 ms.

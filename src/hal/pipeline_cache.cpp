@@ -56,6 +56,7 @@ WGPUShaderModule PipelineCache::module(const ShaderSource& source) {
       context_.device, descriptor, checked);
   if (const auto caught = scope.finish()) {
     if (created != nullptr) context_.procs.ShaderModuleRelease(created);
+    if (context_.errors.lost()) context_.errors.rethrow();
     throw ShaderError(source.label +
                       ": the shader does not compile: " + caught->message);
   }
@@ -75,7 +76,7 @@ WGPUBindGroupLayout PipelineCache::create_layout(
       context_.procs.DeviceCreateBindGroupLayout(context_.device, &descriptor);
   if (const auto caught = scope.finish()) {
     if (layout != nullptr) context_.procs.BindGroupLayoutRelease(layout);
-    throw_error(caught->type, caught->message);
+    context_.raise(caught->type, caught->message);
   }
   return layout;
 }
@@ -126,7 +127,7 @@ WGPUPipelineLayout PipelineCache::pipeline_layout(const Pattern& pattern,
       context_.procs.DeviceCreatePipelineLayout(context_.device, &descriptor);
   if (const auto caught = scope.finish()) {
     if (layout != nullptr) context_.procs.PipelineLayoutRelease(layout);
-    throw_error(caught->type, caught->message);
+    context_.raise(caught->type, caught->message);
   }
   return pipeline_layouts_.emplace(std::move(key), layout).first->second;
 }
@@ -159,6 +160,7 @@ std::unique_ptr<Kernel> PipelineCache::build(const ShaderSource& source,
       context_.procs.DeviceCreateComputePipeline(context_.device, &descriptor);
   if (const auto caught = scope.finish()) {
     if (pipeline != nullptr) context_.procs.ComputePipelineRelease(pipeline);
+    if (context_.errors.lost()) context_.errors.rethrow();
     throw ShaderError(source.label +
                       ": the pipeline cannot be made: " + caught->message);
   }

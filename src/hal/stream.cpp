@@ -220,7 +220,7 @@ void Stream::ensure_params_buffer() {
       context_.procs.DeviceCreateBindGroup(context_.device, &descriptor);
   if (const auto caught = scope.finish()) {
     if (group != nullptr) context_.procs.BindGroupRelease(group);
-    throw_error(caught->type, caught->message);
+    context_.raise(caught->type, caught->message);
   }
   ++context_.stats.bind_groups_created;
   params_group_ = group;
@@ -265,7 +265,7 @@ void Stream::flush_locked() {
     if (caught || context_.errors.pending()) {
       if (commands != nullptr) procs.CommandBufferRelease(commands);
       abandon_window();
-      if (caught) throw_error(caught->type, caught->message);
+      if (caught) context_.raise(caught->type, caught->message);
       context_.errors.rethrow();
     }
   }

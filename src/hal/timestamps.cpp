@@ -27,7 +27,7 @@ WGPUPassTimestampWrites TimestampRecorder::next(const Kernel& kernel) {
         context_.procs.DeviceCreateQuerySet(context_.device, &descriptor);
     if (const auto caught = scope.finish()) {
       if (queries != nullptr) context_.procs.QuerySetRelease(queries);
-      throw_error(caught->type, caught->message);
+      context_.raise(caught->type, caught->message);
     }
     chunks_.push_back({queries, {}});
   }

@@ -156,12 +156,12 @@ void Stream::read(Buffer* src, uint64_t offset, void* data, uint64_t bytes) {
 
 WGPUBuffer Stream::staging(uint64_t bytes) {
   const uint64_t size = std::bit_ceil(std::max<uint64_t>(bytes, 256));
-  WGPUBuffer& buffer = staging_[size];
-  if (buffer == nullptr) {
-    buffer = context_.create_buffer(
-        WGPUBufferUsage_MapRead | WGPUBufferUsage_CopyDst, size,
-        "torch_webgpu staging");
-  }
+  const auto it = staging_.find(size);
+  if (it != staging_.end()) return it->second;
+  WGPUBuffer buffer =
+      context_.create_buffer(WGPUBufferUsage_MapRead | WGPUBufferUsage_CopyDst,
+                             size, "torch_webgpu staging");
+  staging_.emplace(size, buffer);
   return buffer;
 }
 

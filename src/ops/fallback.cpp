@@ -18,7 +18,7 @@ namespace {
 struct State {
   std::mutex mutex;
   std::map<std::string, uint64_t> counts;
-  std::set<std::string> warned; // survives a reset of the counts
+  std::set<std::string> warned;  // survives a reset of the counts
   std::atomic<FallbackPolicy> policy{FallbackPolicy::Warn};
 };
 
@@ -32,19 +32,30 @@ State& state() {
 at::Generator cpu_generator(const std::optional<at::Generator>& ours) {
   const PhiloxState philox = reserve_philox(ours, 1);
   // Golden-ratio steps keep neighbouring offsets' seeds apart.
-  return at::detail::createCPUGenerator(
-      philox.seed + philox.offset * 0x9E3779B97F4A7C15ull);
+  return at::detail::createCPUGenerator(philox.seed +
+                                        philox.offset * 0x9E3779B97F4A7C15ull);
 }
 
-bool is_ours(const c10::IValue& value) {
-  return value.isGenerator() &&
-      value.toGenerator().device().type() == c10::kPrivateUse1;
+// Torch's own check, which the CPU kernel could not make any more: a generator
+// belongs to the device of the tensor that it fills.
+void check_generator(const c10::IValue& generator,
+                     c10::ArrayRef<c10::IValue> arguments) {
+  c10::DeviceType expected = c10::kPrivateUse1;
+  for (const c10::IValue& argument : arguments) {
+    if (argument.isTensor() && argument.toTensor().defined()) {
+      expected = argument.toTensor().device().type();
+      break;
+    }
+  }
+  const c10::DeviceType found = generator.toGenerator().device().type();
+  TORCH_CHECK(found == expected, "Expected a '", expected,
+              "' device type for generator but found '", found, "'");
 }
 
 // Gives the operator a CPU generator where its schema takes one. Returns
 // whether the schema has such an argument.
-bool replace_generator(
-    const c10::FunctionSchema& schema, torch::jit::Stack& stack) {
+bool replace_generator(const c10::FunctionSchema& schema,
+                       torch::jit::Stack& stack) {
   const auto& arguments = schema.arguments();
   const size_t first = stack.size() - arguments.size();
   bool found = false;
@@ -62,7 +73,8 @@ bool replace_generator(
     c10::IValue& value = stack[first + i];
     if (value.isNone()) {
       value = cpu_generator(std::nullopt);
-    } else if (is_ours(value)) {
+    } else {
+      check_generator(value, c10::ArrayRef(stack).slice(first));
       value = cpu_generator(value.toGenerator());
     }
   }
@@ -93,7 +105,7 @@ class BorrowDefaultCpuGenerator {
   at::Generator saved_;
 };
 
-} // namespace
+}  // namespace
 
 void cpu_fallback(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
   note_fallback(c10::toString(op.operator_name()));
@@ -105,8 +117,8 @@ void cpu_fallback(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
   at::native::cpu_fallback(op, stack);
 }
 
-torch::jit::Stack cpu_call(
-    const char* name, const char* overload, torch::jit::Stack arguments) {
+torch::jit::Stack cpu_call(const char* name, const char* overload,
+                           torch::jit::Stack arguments) {
   const c10::OperatorHandle op =
       c10::Dispatcher::singleton().findSchemaOrThrow(name, overload);
   cpu_fallback(op, &arguments);
@@ -123,11 +135,8 @@ FallbackPolicy parse_fallback_policy(const std::string& name) {
   if (name == "silent") {
     return FallbackPolicy::Silent;
   }
-  TORCH_CHECK_VALUE(
-      false,
-      "TORCH_WEBGPU_FALLBACK=",
-      name,
-      " is unknown; set it to warn, error or silent.");
+  TORCH_CHECK_VALUE(false, "TORCH_WEBGPU_FALLBACK=", name,
+                    " is unknown; set it to warn, error or silent.");
 }
 
 void set_fallback_policy(FallbackPolicy policy) {
@@ -137,9 +146,7 @@ void set_fallback_policy(FallbackPolicy policy) {
 void note_fallback(const std::string& name) {
   const FallbackPolicy policy = state().policy;
   TORCH_CHECK_NOT_IMPLEMENTED(
-      policy != FallbackPolicy::Error,
-      "webgpu: ",
-      name,
+      policy != FallbackPolicy::Error, "webgpu: ", name,
       " has no GPU kernel for these arguments, and TORCH_WEBGPU_FALLBACK="
       "error forbids the CPU; set it to warn or silent, or move the tensors "
       "with .cpu() first.");
@@ -151,8 +158,7 @@ void note_fallback(const std::string& name) {
   }
   if (warn) {
     TORCH_WARN(
-        "webgpu: ",
-        name,
+        "webgpu: ", name,
         " has no GPU kernel for these arguments and runs on the CPU, with a "
         "copy there and back. TORCH_WEBGPU_FALLBACK=silent hides this, =error "
         "forbids it; torch.webgpu.fallback_counts() counts it.");
@@ -173,4 +179,4 @@ TORCH_LIBRARY_IMPL(_, PrivateUse1, m) {
   m.fallback(torch::CppFunction::makeFromBoxedFunction<&cpu_fallback>());
 }
 
-} // namespace torch_webgpu::ops
+}  // namespace torch_webgpu::ops

@@ -13,12 +13,11 @@ namespace {
 
 using StateBytes = std::array<uint64_t, 2>;
 
-} // namespace
+}  // namespace
 
 GeneratorImpl::GeneratorImpl()
-    : c10::GeneratorImpl(
-          c10::Device(c10::kPrivateUse1, 0),
-          c10::DispatchKeySet(c10::DispatchKey::PrivateUse1)) {}
+    : c10::GeneratorImpl(c10::Device(c10::kPrivateUse1, 0),
+                         c10::DispatchKeySet(c10::DispatchKey::PrivateUse1)) {}
 
 void GeneratorImpl::set_current_seed(uint64_t seed) {
   seed_ = seed;
@@ -44,13 +43,9 @@ uint64_t GeneratorImpl::get_offset() const {
 
 void GeneratorImpl::set_state(const c10::TensorImpl& state) {
   at::detail::check_rng_state(state);
-  TORCH_CHECK(
-      state.numel() == sizeof(StateBytes),
-      "webgpu: an RNG state has ",
-      sizeof(StateBytes),
-      " bytes, got ",
-      state.numel(),
-      "; pass what torch.webgpu.get_rng_state() returned.");
+  TORCH_CHECK(state.numel() == sizeof(StateBytes), "webgpu: an RNG state has ",
+              sizeof(StateBytes), " bytes, got ", state.numel(),
+              "; pass what torch.webgpu.get_rng_state() returned.");
   StateBytes bytes;
   std::memcpy(bytes.data(), state.data(), sizeof(bytes));
   seed_ = bytes[0];
@@ -83,14 +78,14 @@ const at::Generator& default_generator() {
   return *generator;
 }
 
-PhiloxState reserve_philox(
-    const std::optional<at::Generator>& generator, uint64_t blocks) {
-  auto* impl =
-      at::get_generator_or_default<GeneratorImpl>(generator, default_generator());
+PhiloxState reserve_philox(const std::optional<at::Generator>& generator,
+                           uint64_t blocks) {
+  auto* impl = at::get_generator_or_default<GeneratorImpl>(generator,
+                                                           default_generator());
   std::lock_guard lock(impl->mutex_);
   const PhiloxState state = {impl->current_seed(), impl->get_offset()};
   impl->set_offset(state.offset + blocks);
   return state;
 }
 
-} // namespace torch_webgpu::ops
+}  // namespace torch_webgpu::ops

@@ -15,9 +15,9 @@ class GeneratorImpl final : public c10::GeneratorImpl {
  public:
   GeneratorImpl();
 
-  void set_current_seed(uint64_t seed) override; // also offset 0
+  void set_current_seed(uint64_t seed) override;  // also offset 0
   uint64_t current_seed() const override;
-  uint64_t seed() override; // takes a new one from the system
+  uint64_t seed() override;  // takes a new one from the system
   void set_offset(uint64_t offset) override;
   uint64_t get_offset() const override;
   // The state's bytes are seed, offset, as on CUDA.
@@ -43,7 +43,7 @@ const at::Generator& default_generator();
 
 // Reserves `blocks` counters of the given generator, or of the default one.
 // Locks it.
-PhiloxState reserve_philox(
-    const std::optional<at::Generator>& generator, uint64_t blocks);
+PhiloxState reserve_philox(const std::optional<at::Generator>& generator,
+                           uint64_t blocks);
 
-} // namespace torch_webgpu::ops
+}  // namespace torch_webgpu::ops

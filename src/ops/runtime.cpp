@@ -13,7 +13,7 @@ namespace torch_webgpu::ops {
 namespace {
 
 struct State {
-  std::mutex mutex; // guards creation only
+  std::mutex mutex;  // guards creation only
   std::function<hal::DeviceOptions()> options;
   std::atomic<hal::Device*> device{nullptr};
   std::atomic<hal::Buffer*> empty{nullptr};
@@ -78,7 +78,7 @@ hal::Buffer* empty_buffer() {
   return state().empty;
 }
 
-} // namespace
+}  // namespace
 
 hal::Device& device() {
   hal::Device* device = state().device.load(std::memory_order_acquire);
@@ -98,8 +98,8 @@ void set_device_options(std::function<hal::DeviceOptions()> options) {
 }
 
 hal::DeviceOptions device_options() {
-  TORCH_INTERNAL_ASSERT(
-      state().options, "the binding supplied no device options");
+  TORCH_INTERNAL_ASSERT(state().options,
+                        "the binding supplied no device options");
   return state().options();
 }
 
@@ -118,10 +118,10 @@ hal::Buffer* buffer_of(const c10::Storage& storage) {
 }
 
 hal::Buffer* buffer_of(const at::TensorBase& tensor) {
-  TORCH_INTERNAL_ASSERT(
-      tensor.device().type() == c10::kPrivateUse1,
-      "webgpu: expected a webgpu tensor, got one on ",
-      tensor.device());
+  TORCH_CHECK(tensor.device().type() == c10::kPrivateUse1,
+              "Expected all tensors to be on the same device, webgpu:0, but "
+              "found one on ",
+              tensor.device(), "; move it with .to('webgpu').");
   return buffer_of(tensor.storage());
 }
 
@@ -155,4 +155,4 @@ void rethrow_as_torch() {
   }
 }
 
-} // namespace torch_webgpu::ops
+}  // namespace torch_webgpu::ops

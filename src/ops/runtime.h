@@ -30,7 +30,8 @@ void set_device_options(std::function<hal::DeviceOptions()> options);
 hal::DeviceOptions device_options();
 
 // The buffer behind a webgpu tensor's storage. An empty storage may have no
-// buffer of its own; it answers with a shared one of 4 bytes.
+// buffer of its own; it answers with a shared one of 4 bytes. Raises
+// RuntimeError for a tensor on another device.
 hal::Buffer* buffer_of(const at::TensorBase& tensor);
 hal::Buffer* buffer_of(const c10::Storage& storage);
 
@@ -46,4 +47,4 @@ void free_storage(void* buffer) noexcept;
 // torch.OutOfMemoryError for memory, RuntimeError for the rest.
 [[noreturn]] void rethrow_as_torch();
 
-} // namespace torch_webgpu::ops
+}  // namespace torch_webgpu::ops

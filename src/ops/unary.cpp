@@ -17,7 +17,7 @@ enum class Kind : uint8_t {
   Float,      // integers are converted to the default float type
   Numeric,    // each dtype computes in itself
   Rounding,   // the same, and integers are their own result
-  Integer,    // integers and bool
+  Integer,    // integers; bool takes the row before
   Predicate,  // any dtype, bool results
   FloatPredicate,  // floating point only
 };
@@ -66,8 +66,8 @@ constexpr Row kRows[] = {
     {"round", Kind::Rounding, "m_round_even(a)"},
     {"trunc", Kind::Rounding, "trunc(a)"},
     {"frac", Kind::Rounding, "a - trunc(a)"},
-    {"bitwise_not", Kind::Integer, "t_not(a)"},
     {"logical_not", Kind::Predicate, "t_is_zero(a)"},
+    {"bitwise_not", Kind::Integer, "t_not(a)"},
     {"signbit", Kind::Predicate, "t_lt(a, t_zero())"},
     {"isposinf", Kind::FloatPredicate, "is_inf(a) && !signbit_f32(a)"},
     {"isneginf", Kind::FloatPredicate, "is_inf(a) && signbit_f32(a)"},
@@ -86,7 +86,7 @@ std::vector<DType> dtypes_of(Kind kind) {
   if (kind == Kind::Numeric || kind == Kind::Integer ||
       kind == Kind::Predicate) {
     all.insert(all.end(), std::begin(wgsl::kInts), std::end(wgsl::kInts));
-    all.push_back(DType::Bool);
+    if (kind != Kind::Integer) all.push_back(DType::Bool);
   }
   return all;
 }
@@ -129,7 +129,8 @@ void unary(size_t index, const at::Tensor& self, at::Tensor& out) {
     return;
   }
   const Input input = operand(self, compute);
-  run_pointwise(kIds[index], compute, {&input, 1}, out);
+  const bool logical = row.kind == Kind::Integer && compute == at::kBool;
+  run_pointwise(kIds[logical ? index - 1 : index], compute, {&input, 1}, out);
 }
 
 template <size_t I>

@@ -10,14 +10,10 @@ namespace {
 
 using c10::CachingDeviceAllocator::DeviceStats;
 
-void set_stat(
-    c10::CachingAllocator::StatArray& array,
-    uint64_t current,
-    uint64_t peak,
-    uint64_t allocated,
-    uint64_t freed) {
-  auto& stat = array[static_cast<size_t>(
-      c10::CachingAllocator::StatType::AGGREGATE)];
+void set_stat(c10::CachingAllocator::StatArray& array, uint64_t current,
+              uint64_t peak, uint64_t allocated, uint64_t freed) {
+  auto& stat =
+      array[static_cast<size_t>(c10::CachingAllocator::StatType::AGGREGATE)];
   stat.current = static_cast<int64_t>(current);
   stat.peak = static_cast<int64_t>(peak);
   stat.allocated = static_cast<int64_t>(allocated);
@@ -52,9 +48,7 @@ class Allocator final : public c10::DeviceAllocator {
     device.stream().copy(from, 0, to, 0, (count + 3) / 4 * 4);
   }
 
-  bool initialized() override {
-    return ops::device_created();
-  }
+  bool initialized() override { return ops::device_created(); }
 
   void emptyCache(c10::MempoolId_t) override {
     if (ops::device_created()) {
@@ -71,29 +65,16 @@ class Allocator final : public c10::DeviceAllocator {
       return stats;
     }
     const hal::PoolStats pool = ops::device().pool().stats();
-    set_stat(
-        stats.allocation,
-        pool.active_blocks,
-        pool.peak_active_blocks,
-        pool.allocations,
-        pool.frees);
+    set_stat(stats.allocation, pool.active_blocks, pool.peak_active_blocks,
+             pool.allocations, pool.frees);
     stats.active = stats.allocation;
-    set_stat(
-        stats.segment,
-        pool.active_blocks + pool.cached_blocks,
-        0,
-        pool.buffers_created,
-        pool.buffers_destroyed);
-    set_stat(
-        stats.allocated_bytes,
-        pool.allocated,
-        pool.peak_allocated,
-        pool.accumulated_allocated,
-        pool.accumulated_freed);
+    set_stat(stats.segment, pool.active_blocks + pool.cached_blocks, 0,
+             pool.buffers_created, pool.buffers_destroyed);
+    set_stat(stats.allocated_bytes, pool.allocated, pool.peak_allocated,
+             pool.accumulated_allocated, pool.accumulated_freed);
     stats.active_bytes = stats.allocated_bytes;
     set_stat(stats.reserved_bytes, pool.reserved, pool.peak_reserved, 0, 0);
-    set_stat(
-        stats.requested_bytes, pool.requested, pool.peak_requested, 0, 0);
+    set_stat(stats.requested_bytes, pool.requested, pool.peak_requested, 0, 0);
     stats.num_alloc_retries = static_cast<int64_t>(pool.retries);
     stats.num_ooms = static_cast<int64_t>(pool.ooms);
     stats.num_device_alloc = static_cast<int64_t>(pool.buffers_created);
@@ -124,5 +105,5 @@ class Allocator final : public c10::DeviceAllocator {
 Allocator allocator;
 REGISTER_ALLOCATOR(c10::kPrivateUse1, &allocator);
 
-} // namespace
-} // namespace torch_webgpu::binding
+}  // namespace
+}  // namespace torch_webgpu::binding

@@ -7,11 +7,9 @@
 namespace torch_webgpu::binding {
 namespace {
 
-at::Tensor refuse_binary_cross_entropy(
-    const at::Tensor&,
-    const at::Tensor&,
-    const std::optional<at::Tensor>&,
-    int64_t) {
+at::Tensor refuse_binary_cross_entropy(const at::Tensor&, const at::Tensor&,
+                                       const std::optional<at::Tensor>&,
+                                       int64_t) {
   TORCH_CHECK(
       false,
       "torch.nn.functional.binary_cross_entropy and torch.nn.BCELoss are "
@@ -19,7 +17,7 @@ at::Tensor refuse_binary_cross_entropy(
       "BCEWithLogitsLoss, which are safe.");
 }
 
-} // namespace
+}  // namespace
 
 TORCH_LIBRARY_IMPL(_, AutocastPrivateUse1, m) {
   m.fallback(torch::CppFunction::makeFallthrough());
@@ -46,4 +44,4 @@ TORCH_LIBRARY_IMPL(aten, AutocastPrivateUse1, m) {
   m.impl("binary_cross_entropy", TORCH_FN(refuse_binary_cross_entropy));
 }
 
-} // namespace torch_webgpu::binding
+}  // namespace torch_webgpu::binding

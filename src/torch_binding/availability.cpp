@@ -11,7 +11,7 @@ namespace {
 
 struct Answer {
   std::mutex mutex;
-  std::optional<std::string> reason; // empty string: available
+  std::optional<std::string> reason;  // empty string: available
 };
 
 Answer& answer() {
@@ -28,15 +28,17 @@ std::string look() {
       return "";
     }
     return hal::list_adapters(ops::device_options()).empty()
-        ? "webgpu: no GPU driver serves the WebGPU implementation; install a "
-          "Vulkan driver, on a machine without a GPU mesa-vulkan-drivers."
-        : "";
+               ? "webgpu: no GPU driver serves the WebGPU implementation; "
+                 "install a "
+                 "Vulkan driver, on a machine without a GPU "
+                 "mesa-vulkan-drivers."
+               : "";
   } catch (const std::exception& error) {
     return error.what();
   }
 }
 
-} // namespace
+}  // namespace
 
 std::string unavailable_reason() {
   {
@@ -61,4 +63,4 @@ bool available() noexcept {
   }
 }
 
-} // namespace torch_webgpu::binding
+}  // namespace torch_webgpu::binding

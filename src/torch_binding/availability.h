@@ -11,4 +11,4 @@ bool available() noexcept;
 // The reason for available() == false, one sentence; empty otherwise.
 std::string unavailable_reason();
 
-} // namespace torch_webgpu::binding
+}  // namespace torch_webgpu::binding

@@ -34,18 +34,18 @@ double thread_seconds() {
   timespec now;
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
   return static_cast<double>(now.tv_sec) +
-      1e-9 * static_cast<double>(now.tv_nsec);
+         1e-9 * static_cast<double>(now.tv_nsec);
 }
 
 }  // namespace
 
 double bench_bare_dispatch(unsigned count) {
   hal::Device& device = ops::device();
-  const hal::Kernel& kernel = device.compile(
-      {.label = "bench_add_64",
-       .wgsl = kAdd64,
-       .bindings = {
-           hal::Access::Read, hal::Access::Read, hal::Access::ReadWrite}});
+  const hal::Kernel& kernel =
+      device.compile({.label = "bench_add_64",
+                      .wgsl = kAdd64,
+                      .bindings = {hal::Access::Read, hal::Access::Read,
+                                   hal::Access::ReadWrite}});
   const std::array<c10::DataPtr, 3> memory = {
       ops::allocate_storage(kCount * sizeof(float)),
       ops::allocate_storage(kCount * sizeof(float)),

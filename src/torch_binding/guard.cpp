@@ -11,11 +11,9 @@ namespace {
 constexpr c10::DeviceType kType = c10::kPrivateUse1;
 
 void check_index(c10::DeviceIndex index) {
-  TORCH_CHECK(
-      index <= 0,
-      "webgpu: there is one device, webgpu:0, got index ",
-      static_cast<int>(index),
-      "; choose its adapter with TORCH_WEBGPU_ADAPTER.");
+  TORCH_CHECK(index <= 0, "webgpu: there is one device, webgpu:0, got index ",
+              static_cast<int>(index),
+              "; choose its adapter with TORCH_WEBGPU_ADAPTER.");
 }
 
 // Behind torch.Event's opaque pointer; owned by the torch.Event.
@@ -31,18 +29,14 @@ Event* as_event(void* event) {
 // One device with one ordered stream, so every answer about "current" is a
 // constant and nothing here needs a lock.
 struct Guard final : c10::impl::DeviceGuardImplInterface {
-  c10::DeviceType type() const override {
-    return kType;
-  }
+  c10::DeviceType type() const override { return kType; }
 
   c10::Device exchangeDevice(c10::Device device) const override {
     check_index(device.index());
     return getDevice();
   }
 
-  c10::Device getDevice() const override {
-    return {kType, 0};
-  }
+  c10::Device getDevice() const override { return {kType, 0}; }
 
   void setDevice(c10::Device device) const override {
     check_index(device.index());
@@ -58,8 +52,7 @@ struct Guard final : c10::impl::DeviceGuardImplInterface {
     return getStream(device);
   }
 
-  c10::Stream getStreamFromGlobalPool(c10::Device device, bool)
-      const override {
+  c10::Stream getStreamFromGlobalPool(c10::Device device, bool) const override {
     return getStream(device);
   }
 
@@ -74,9 +67,7 @@ struct Guard final : c10::impl::DeviceGuardImplInterface {
 
   // Never looks for a driver: the autograd engine asks every backend at the
   // first backward pass, on CPU-only programs too.
-  c10::DeviceIndex deviceCount() const noexcept override {
-    return 1;
-  }
+  c10::DeviceIndex deviceCount() const noexcept override { return 1; }
 
   c10::DeviceCapability getDeviceCapability(c10::Device) const override {
     c10::DeviceCapability capability;
@@ -103,16 +94,13 @@ struct Guard final : c10::impl::DeviceGuardImplInterface {
     }
   }
 
-  void destroyEvent(void* event, const c10::DeviceIndex)
-      const noexcept override {
+  void destroyEvent(void* event,
+                    const c10::DeviceIndex) const noexcept override {
     delete as_event(event);
   }
 
-  void record(
-      void** event,
-      const c10::Stream&,
-      const c10::DeviceIndex,
-      const c10::EventFlag flag) const override {
+  void record(void** event, const c10::Stream&, const c10::DeviceIndex,
+              const c10::EventFlag flag) const override {
     if (!*event) {
       *event = new Event;
     }
@@ -141,19 +129,19 @@ struct Guard final : c10::impl::DeviceGuardImplInterface {
     }
   }
 
-  double elapsedTime(void* first, void* second, const c10::DeviceIndex)
-      const override {
+  double elapsedTime(void* first, void* second,
+                     const c10::DeviceIndex) const override {
     TORCH_CHECK(
         first && second && as_event(first)->time && as_event(second)->time,
         "webgpu: elapsed_time() needs two recorded events that were created "
         "with enable_timing=True.");
-    return std::chrono::duration<double, std::milli>(
-               *as_event(second)->time - *as_event(first)->time)
+    return std::chrono::duration<double, std::milli>(*as_event(second)->time -
+                                                     *as_event(first)->time)
         .count();
   }
 };
 
 C10_REGISTER_GUARD_IMPL(PrivateUse1, Guard);
 
-} // namespace
-} // namespace torch_webgpu::binding
+}  // namespace
+}  // namespace torch_webgpu::binding

@@ -12,40 +12,28 @@ namespace torch_webgpu::binding {
 namespace {
 
 void check_index(c10::DeviceIndex index) {
-  TORCH_CHECK(
-      index <= 0,
-      "webgpu: there is one device, webgpu:0, got index ",
-      static_cast<int>(index));
+  TORCH_CHECK(index <= 0, "webgpu: there is one device, webgpu:0, got index ",
+              static_cast<int>(index));
 }
 
 struct Hooks final : at::PrivateUse1HooksInterface {
-  bool isBuilt() const override {
-    return true;
-  }
+  bool isBuilt() const override { return true; }
 
-  bool isAvailable() const override {
-    return available();
-  }
+  bool isAvailable() const override { return available(); }
 
-  void init() const override {
-    ops::device();
-  }
+  void init() const override { ops::device(); }
 
   bool hasPrimaryContext(c10::DeviceIndex) const override {
     return ops::device_created();
   }
 
-  c10::DeviceIndex deviceCount() const override {
-    return available() ? 1 : 0;
-  }
+  c10::DeviceIndex deviceCount() const override { return available() ? 1 : 0; }
 
   void setCurrentDevice(c10::DeviceIndex index) const override {
     check_index(index);
   }
 
-  c10::DeviceIndex getCurrentDevice() const override {
-    return 0;
-  }
+  c10::DeviceIndex getCurrentDevice() const override { return 0; }
 
   c10::DeviceIndex exchangeDevice(c10::DeviceIndex index) const override {
     check_index(index);
@@ -56,18 +44,15 @@ struct Hooks final : at::PrivateUse1HooksInterface {
     return 0;
   }
 
-  bool isPinnedPtr(const void* data) const override {
-    return is_pinned(data);
-  }
+  bool isPinnedPtr(const void* data) const override { return is_pinned(data); }
 
   c10::Allocator* getPinnedMemoryAllocator() const override {
     return host_allocator();
   }
 
   c10::Device getDeviceFromPtr(void* data) const override {
-    TORCH_CHECK(
-        ops::device_created() && ops::device().pool().find(data),
-        "webgpu: the pointer belongs to no webgpu tensor");
+    TORCH_CHECK(ops::device_created() && ops::device().pool().find(data),
+                "webgpu: the pointer belongs to no webgpu tensor");
     return {c10::kPrivateUse1, 0};
   }
 
@@ -82,16 +67,17 @@ struct Hooks final : at::PrivateUse1HooksInterface {
     return at::make_generator<ops::GeneratorImpl>();
   }
 
-  void resizePrivateUse1Bytes(const c10::Storage& storage, size_t bytes)
-      const override {
-    TORCH_CHECK(storage.resizable(), "Trying to resize storage that is not "
+  void resizePrivateUse1Bytes(const c10::Storage& storage,
+                              size_t bytes) const override {
+    TORCH_CHECK(storage.resizable(),
+                "Trying to resize storage that is not "
                 "resizable");
     c10::DataPtr data = ops::allocate_storage(bytes);
     const size_t kept = std::min(storage.nbytes(), bytes);
     if (kept > 0) {
       auto* target = static_cast<hal::Buffer*>(data.get_context());
-      ops::device().stream().copy(
-          ops::buffer_of(storage), 0, target, 0, (kept + 3) / 4 * 4);
+      ops::device().stream().copy(ops::buffer_of(storage), 0, target, 0,
+                                  (kept + 3) / 4 * 4);
     }
     storage.unsafeGetStorageImpl()->set_data_ptr_noswap(std::move(data));
     storage.unsafeGetStorageImpl()->set_nbytes(bytes);
@@ -104,5 +90,5 @@ struct Hooks final : at::PrivateUse1HooksInterface {
   return true;
 }();
 
-} // namespace
-} // namespace torch_webgpu::binding
+}  // namespace
+}  // namespace torch_webgpu::binding

@@ -14,7 +14,7 @@ namespace {
 // who asked for it. Leaked: deleters run after static destructors.
 struct Blocks {
   std::mutex mutex;
-  std::map<uintptr_t, size_t> sizes; // by first address
+  std::map<uintptr_t, size_t> sizes;  // by first address
 };
 
 Blocks& blocks() {
@@ -41,23 +41,17 @@ class HostAllocator final : public at::HostAllocator {
     return {data, data, &free_block, c10::Device(c10::kCPU)};
   }
 
-  c10::DeleterFnPtr raw_deleter() const override {
-    return &free_block;
-  }
+  c10::DeleterFnPtr raw_deleter() const override { return &free_block; }
 
   void copy_data(void* dst, const void* src, size_t count) const override {
     default_copy_data(dst, src, count);
   }
 
   // The stream takes a write's bytes before it returns: no event to keep.
-  bool record_event(void*, void*, c10::Stream) override {
-    return true;
-  }
+  bool record_event(void*, void*, c10::Stream) override { return true; }
 
   void empty_cache() override {}
-  at::HostStats get_stats() override {
-    return {};
-  }
+  at::HostStats get_stats() override { return {}; }
   void reset_accumulated_stats() override {}
   void reset_peak_stats() override {}
 };
@@ -65,7 +59,7 @@ class HostAllocator final : public at::HostAllocator {
 HostAllocator allocator;
 REGISTER_HOST_ALLOCATOR(at::kPrivateUse1, &allocator);
 
-} // namespace
+}  // namespace
 
 c10::Allocator* host_allocator() {
   return &allocator;
@@ -82,4 +76,4 @@ bool is_pinned(const void* data) {
   return address < first + size;
 }
 
-} // namespace torch_webgpu::binding
+}  // namespace torch_webgpu::binding

@@ -9,4 +9,4 @@ c10::Allocator* host_allocator();
 // Whether host_allocator() handed out the live block that `data` points into.
 bool is_pinned(const void* data);
 
-} // namespace torch_webgpu::binding
+}  // namespace torch_webgpu::binding

@@ -64,8 +64,8 @@ void translate(const std::exception_ptr& error, void*) {
   } catch (const c10::TypeError& type) {
     PyErr_SetString(PyExc_TypeError, type.what_without_backtrace());
   } catch (const c10::NotImplementedError& missing) {
-    PyErr_SetString(
-        PyExc_NotImplementedError, missing.what_without_backtrace());
+    PyErr_SetString(PyExc_NotImplementedError,
+                    missing.what_without_backtrace());
   } catch (const c10::Error& other) {
     PyErr_SetString(PyExc_RuntimeError, other.what_without_backtrace());
   }
@@ -76,8 +76,7 @@ nb::dict limits_dict(const hal::Limits& limits) {
   result["max_buffer_size"] = limits.max_buffer_size;
   result["max_storage_binding_size"] = limits.max_storage_binding_size;
   result["max_storage_buffers"] = limits.max_storage_buffers;
-  result["max_workgroups_per_dimension"] =
-      limits.max_workgroups_per_dimension;
+  result["max_workgroups_per_dimension"] = limits.max_workgroups_per_dimension;
   result["max_workgroup_invocations"] = limits.max_workgroup_invocations;
   result["max_workgroup_storage"] = limits.max_workgroup_storage;
   return result;
@@ -129,8 +128,7 @@ nb::list timings_list() {
   }
   nb::list result;
   for (const hal::KernelTiming& timing : timings) {
-    result.append(
-        nb::make_tuple(timing.label, timing.begin_ns, timing.end_ns));
+    result.append(nb::make_tuple(timing.label, timing.begin_ns, timing.end_ns));
   }
   return result;
 }
@@ -156,12 +154,8 @@ nb::list listed_dicts() {
 }
 
 void compile_listed(size_t index) {
-  TORCH_CHECK_VALUE(
-      index < listed().size(),
-      "webgpu: there are ",
-      listed().size(),
-      " listed kernels, got index ",
-      index);
+  TORCH_CHECK_VALUE(index < listed().size(), "webgpu: there are ",
+                    listed().size(), " listed kernels, got index ", index);
   ops::device().compile(listed()[index].source);
 }
 
@@ -175,10 +169,8 @@ void finish() {
   }
 }
 
-void launch_kernel(
-    const UserKernel& kernel,
-    const nb::args& arguments,
-    const std::tuple<uint32_t, uint32_t, uint32_t>& grid) {
+void launch_kernel(const UserKernel& kernel, const nb::args& arguments,
+                   const std::tuple<uint32_t, uint32_t, uint32_t>& grid) {
   std::vector<at::Tensor> tensors;
   for (const nb::handle argument : arguments) {
     tensors.push_back(unpack_tensor(argument.ptr()));
@@ -192,6 +184,8 @@ void launch_kernel(
 
 NB_MODULE(_C, m) {
   nb::register_exception_translator(&translate);
+  // Objects that live until exit are normal here, as everywhere in torch.
+  nb::set_leak_warnings(false);
 
   m.def("set_device_options", [](nb::object resolve) {
     // Leaked with the device: it may be called until the process ends.
@@ -220,8 +214,7 @@ NB_MODULE(_C, m) {
   m.def("set_window", [](uint32_t n) { ops::device().stream().set_window(n); });
   m.def(
       "set_profiling",
-      [](bool on) { ops::device().stream().set_profiling(on); },
-      NoGil());
+      [](bool on) { ops::device().stream().set_profiling(on); }, NoGil());
   m.def("take_timings", &timings_list);
   m.def("bench_bare_dispatch", &bench_bare_dispatch, NoGil());
 
@@ -234,22 +227,13 @@ NB_MODULE(_C, m) {
   m.def("fallback_counts", &ops::fallback_counts);
   m.def("reset_fallback_counts", &ops::reset_fallback_counts);
 
-  m.def("default_generator", [] {
-    return nb::steal(wrap_default_generator());
-  });
+  m.def("default_generator",
+        [] { return nb::steal(wrap_default_generator()); });
 
   nb::class_<UserKernel>(m, "UserKernel")
-      .def(
-          nb::init<
-              const std::string&,
-              const std::string&,
-              const std::string&,
-              const std::vector<bool>&>(),
-          "label"_a,
-          "wgsl"_a,
-          "entry_point"_a,
-          "writes"_a,
-          NoGil())
+      .def(nb::init<const std::string&, const std::string&, const std::string&,
+                    const std::vector<bool>&>(),
+           "label"_a, "wgsl"_a, "entry_point"_a, "writes"_a, NoGil())
       .def("launch", &launch_kernel, "tensors"_a, nb::kw_only(), "grid"_a);
 }
 

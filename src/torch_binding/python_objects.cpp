@@ -8,10 +8,8 @@
 namespace torch_webgpu::binding {
 
 at::Tensor unpack_tensor(_object* object) {
-  TORCH_CHECK_TYPE(
-      THPVariable_Check(object),
-      "webgpu: expected a tensor, got ",
-      Py_TYPE(object)->tp_name);
+  TORCH_CHECK_TYPE(THPVariable_Check(object), "webgpu: expected a tensor, got ",
+                   Py_TYPE(object)->tp_name);
   return THPVariable_Unpack(object);
 }
 

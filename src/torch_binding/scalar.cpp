@@ -23,18 +23,17 @@ at::Scalar local_scalar(const at::Tensor& self) {
     ops::device().stream().read(
         ops::buffer_of(self),
         static_cast<uint64_t>(self.storage_offset()) * bytes,
-        host.mutable_data_ptr(),
-        bytes);
+        host.mutable_data_ptr(), bytes);
   } catch (const hal::Error&) {
     ops::rethrow_as_torch();
   }
   return at::_local_scalar_dense(host);
 }
 
-} // namespace
+}  // namespace
 
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   m.impl("_local_scalar_dense", TORCH_FN(local_scalar));
 }
 
-} // namespace torch_webgpu::binding
+}  // namespace torch_webgpu::binding

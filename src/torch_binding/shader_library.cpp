@@ -8,27 +8,17 @@ namespace {
 
 void check_grid(const std::string& label, hal::Grid grid, uint32_t limit) {
   TORCH_CHECK_VALUE(
-      grid.x <= limit && grid.y <= limit && grid.z <= limit,
-      "webgpu: ",
-      label,
-      " needs (",
-      grid.x,
-      ", ",
-      grid.y,
-      ", ",
-      grid.z,
-      ") workgroups, the device allows ",
-      limit,
+      grid.x <= limit && grid.y <= limit && grid.z <= limit, "webgpu: ", label,
+      " needs (", grid.x, ", ", grid.y, ", ", grid.z,
+      ") workgroups, the device allows ", limit,
       " per dimension; pass threads as a tuple of up to three numbers.");
 }
 
 }  // namespace
 
-UserKernel::UserKernel(
-    const std::string& label,
-    const std::string& wgsl,
-    const std::string& entry_point,
-    const std::vector<bool>& writes)
+UserKernel::UserKernel(const std::string& label, const std::string& wgsl,
+                       const std::string& entry_point,
+                       const std::vector<bool>& writes)
     : writes_(writes), label_(label) {
   hal::ShaderSource source;
   source.label = label;
@@ -37,22 +27,17 @@ UserKernel::UserKernel(
   source.has_params = false;
   source.trusted = false;
   for (const bool write : writes) {
-    source.bindings.push_back(
-        write ? hal::Access::ReadWrite : hal::Access::Read);
+    source.bindings.push_back(write ? hal::Access::ReadWrite
+                                    : hal::Access::Read);
   }
   kernel_ = &ops::device().compile(source);
 }
 
-void UserKernel::launch(
-    const std::vector<at::Tensor>& tensors, hal::Grid grid) const {
-  TORCH_CHECK_VALUE(
-      tensors.size() == writes_.size(),
-      "webgpu: ",
-      label_,
-      " takes ",
-      writes_.size(),
-      " tensors, got ",
-      tensors.size());
+void UserKernel::launch(const std::vector<at::Tensor>& tensors,
+                        hal::Grid grid) const {
+  TORCH_CHECK_VALUE(tensors.size() == writes_.size(), "webgpu: ", label_,
+                    " takes ", writes_.size(), " tensors, got ",
+                    tensors.size());
   hal::Device& device = ops::device();
   const hal::Limits& limits = device.info().limits;
   check_grid(label_, grid, limits.max_workgroups_per_dimension);
@@ -61,38 +46,21 @@ void UserKernel::launch(
   for (size_t i = 0; i < tensors.size(); ++i) {
     const at::Tensor& tensor = tensors[i];
     TORCH_CHECK_VALUE(
-        tensor.device().type() == c10::kPrivateUse1 &&
-            tensor.is_contiguous(),
-        "webgpu: ",
-        label_,
-        " takes contiguous webgpu tensors, but number ",
-        i,
+        tensor.device().type() == c10::kPrivateUse1 && tensor.is_contiguous(),
+        "webgpu: ", label_, " takes contiguous webgpu tensors, but number ", i,
         " is not; call .to('webgpu').contiguous() first.");
-    const uint64_t offset = static_cast<uint64_t>(tensor.storage_offset()) *
-        tensor.element_size();
+    const uint64_t offset =
+        static_cast<uint64_t>(tensor.storage_offset()) * tensor.element_size();
     TORCH_CHECK_VALUE(
-        offset % limits.storage_offset_alignment == 0,
-        "webgpu: ",
-        label_,
-        ": tensor number ",
-        i,
-        " is a view that starts at byte ",
-        offset,
+        offset % limits.storage_offset_alignment == 0, "webgpu: ", label_,
+        ": tensor number ", i, " is a view that starts at byte ", offset,
         " of its storage, which is no multiple of ",
-        limits.storage_offset_alignment,
-        "; call .clone() first.");
+        limits.storage_offset_alignment, "; call .clone() first.");
     const uint64_t bytes = (tensor.nbytes() + 3) / 4 * 4;
-    TORCH_CHECK_VALUE(
-        bytes <= limits.max_storage_binding_size,
-        "webgpu: ",
-        label_,
-        ": tensor number ",
-        i,
-        " has ",
-        bytes,
-        " bytes, the device binds at most ",
-        limits.max_storage_binding_size,
-        "; split it.");
+    TORCH_CHECK_VALUE(bytes <= limits.max_storage_binding_size,
+                      "webgpu: ", label_, ": tensor number ", i, " has ", bytes,
+                      " bytes, the device binds at most ",
+                      limits.max_storage_binding_size, "; split it.");
     bindings.push_back(
         {ops::buffer_of(tensor), offset, std::max<uint64_t>(bytes, 4)});
   }
@@ -101,12 +69,7 @@ void UserKernel::launch(
       TORCH_CHECK_VALUE(
           bindings[i].buffer != bindings[j].buffer ||
               !(writes_[i] || writes_[j]),
-          "webgpu: ",
-          label_,
-          ": tensors number ",
-          i,
-          " and ",
-          j,
+          "webgpu: ", label_, ": tensors number ", i, " and ", j,
           " share memory and one of them is written; pass a .clone().");
     }
   }

@@ -14,11 +14,8 @@ namespace torch_webgpu::binding {
 // as long as the device. Always bounds-checked.
 class UserKernel {
  public:
-  UserKernel(
-      const std::string& label,
-      const std::string& wgsl,
-      const std::string& entry_point,
-      const std::vector<bool>& writes);
+  UserKernel(const std::string& label, const std::string& wgsl,
+             const std::string& entry_point, const std::vector<bool>& writes);
 
   // Binds the tensors in order. They are contiguous webgpu tensors; a tensor
   // that is written shares its buffer with no other.

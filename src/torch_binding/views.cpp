@@ -14,7 +14,7 @@ at::Tensor view(const at::Tensor& self, at::IntArrayRef size) {
   return at::native::view(self, size);
 }
 
-} // namespace
+}  // namespace
 
 // Metadata only. ATen's own code serves any strided tensor; every other view
 // operator is composed of these.
@@ -38,4 +38,4 @@ TORCH_LIBRARY_IMPL(aten, Negative, m) {
   m.impl("_copy_from", torch::CppFunction::makeFallthrough());
 }
 
-} // namespace torch_webgpu::binding
+}  // namespace torch_webgpu::binding

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
 import os
 import warnings
 
@@ -38,7 +39,8 @@ def register() -> None:
         _load()
     except Exception as error:
         _native.fail(str(error))
-        _pretend_device()
+        with contextlib.suppress(Exception):
+            _pretend_device()
 
 
 def _register_device() -> None:

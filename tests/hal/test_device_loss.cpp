@@ -61,6 +61,53 @@ TEST(DeviceLoss, WithWorkInFlight) {
   EXPECT_THROW(device->stream().synchronize(), DeviceLost);
 }
 
+// The first call after a loss that nobody has reported yet finds it out.
+template <typename Call>
+void expect_found_out(Call call) {
+  const auto device = Device::create(options());
+  const Kernel& kernel = device->compile(affine_shader());
+  Buffer* buffer = device->pool().allocate(256);
+  device->stream().synchronize();
+  device->lose_for_testing(/*tell=*/false);
+  EXPECT_THROW(call(*device, kernel, buffer), DeviceLost);
+  EXPECT_THROW(device->stream().synchronize(), DeviceLost);
+}
+
+TEST(DeviceLoss, UntoldIsFoundOutByADispatch) {
+  expect_found_out([](Device& device, const Kernel& kernel, Buffer* buffer) {
+    const BufferBinding bindings[] = {{buffer}};
+    device.stream().dispatch(kernel, bindings, bytes_of(Affine{64, 1, 1}), {});
+    device.stream().synchronize();
+  });
+}
+
+TEST(DeviceLoss, UntoldIsFoundOutByAWrite) {
+  expect_found_out([](Device& device, const Kernel&, Buffer* buffer) {
+    const float value = 1.0f;
+    device.stream().write(buffer, 0, &value, 4);
+    device.stream().synchronize();
+  });
+}
+
+TEST(DeviceLoss, UntoldIsFoundOutByARead) {
+  expect_found_out([](Device& device, const Kernel&, Buffer* buffer) {
+    float value = 0.0f;
+    device.stream().read(buffer, 0, &value, 4);
+  });
+}
+
+TEST(DeviceLoss, UntoldIsFoundOutByAnAllocation) {
+  expect_found_out([](Device& device, const Kernel&, Buffer*) {
+    device.pool().allocate(1 << 20);
+  });
+}
+
+TEST(DeviceLoss, UntoldIsFoundOutByACompilation) {
+  expect_found_out([](Device& device, const Kernel&, Buffer*) {
+    device.compile(add_shader());
+  });
+}
+
 TEST(DeviceLoss, AnotherDeviceIsNotHarmed) {
   const auto lost = Device::create(options());
   lost->lose_for_testing();

@@ -25,8 +25,15 @@ DTYPES = [
 
 def values(dtype: torch.dtype, *shape: int) -> torch.Tensor:
     count = torch.Size(shape).numel()
-    return (torch.arange(count) % 2 if dtype is torch.bool
-            else torch.arange(count)).to(dtype).reshape(shape)
+    return (
+        (
+            torch.arange(count) % 2
+            if dtype is torch.bool
+            else torch.arange(count)
+        )
+        .to(dtype)
+        .reshape(shape)
+    )
 
 
 def test_names() -> None:
@@ -104,7 +111,10 @@ def test_empty_tensors() -> None:
     assert x.data_ptr() == 0
     assert x.cpu().shape == (0, 3)
     assert repr(x) == "tensor([], device='webgpu:0', size=(0, 3))"
-    assert torch.empty(0, device="webgpu").resize_(2).fill_(4).tolist() == [4, 4]
+    assert torch.empty(0, device="webgpu").resize_(2).fill_(4).tolist() == [
+        4,
+        4,
+    ]
 
 
 def test_views_share_memory() -> None:
@@ -127,7 +137,9 @@ def test_views_share_memory() -> None:
 def test_complex_views() -> None:
     z = torch.tensor([1 + 2j, 3 - 4j])
     on_device = z.webgpu()
-    assert torch.equal(torch.view_as_real(on_device).cpu(), torch.view_as_real(z))
+    assert torch.equal(
+        torch.view_as_real(on_device).cpu(), torch.view_as_real(z)
+    )
     pairs = torch.view_as_real(z).webgpu()
     assert torch.equal(torch.view_as_complex(pairs).cpu(), z)
     assert torch.equal(on_device.conj().cpu(), z.conj().resolve_conj())
@@ -203,3 +215,19 @@ def test_pinned_memory() -> None:
     dataset = torch.utils.data.TensorDataset(torch.arange(4.0))
     loader = torch.utils.data.DataLoader(dataset, 2, pin_memory=True)
     assert all(batch.is_pinned() for (batch,) in loader)
+
+
+def test_devices_do_not_mix() -> None:
+    x = torch.ones(2, 2, device="webgpu")
+    with pytest.raises(RuntimeError, match="all tensors .* on the same device"):
+        x @ torch.ones(2, 2)
+    with pytest.raises(RuntimeError, match="all tensors .* on the same device"):
+        x + torch.ones(2, 2)
+
+
+def test_deterministic_mode_fills_new_memory() -> None:
+    torch.use_deterministic_algorithms(True)
+    try:
+        assert torch.empty(3, device="webgpu").isnan().all()
+    finally:
+        torch.use_deterministic_algorithms(False)

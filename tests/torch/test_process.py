@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
+
 import pytest
+
+import torch_webgpu
 
 from .process import run_python
 
@@ -99,7 +104,8 @@ def test_native_library_that_does_not_load() -> None:
 
 
 def test_another_backend_keeps_its_name() -> None:
-    output = run_python("""
+    output = run_python(
+        """
         import warnings
         import torch
         torch.utils.rename_privateuse1_backend("other")
@@ -107,7 +113,9 @@ def test_another_backend_keeps_its_name() -> None:
             warnings.simplefilter("always")
             import torch_webgpu
         print(len(caught), "only one out-of-tree device" in str(caught[0]))
-        """, TORCH_DEVICE_BACKEND_AUTOLOAD="0")
+        """,
+        TORCH_DEVICE_BACKEND_AUTOLOAD="0",
+    )
     assert output == "1 True\n"
 
 
@@ -128,6 +136,48 @@ def test_entry_point_never_raises() -> None:
         import torch
         import torch_webgpu
         torch_webgpu._autoload()
+        """)
+
+
+@pytest.fixture
+def entry_point(tmp_path: Path) -> str:
+    """A folder for PYTHONPATH that declares what the wheel declares."""
+    info = tmp_path / "torch_webgpu_test-0.1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Name: torch_webgpu_test\nVersion: 0.1.0\n")
+    (info / "entry_points.txt").write_text(
+        "[torch.backends]\ntorch_webgpu_test = torch_webgpu:_autoload\n"
+    )
+    package = Path(torch_webgpu.__file__).parents[1]
+    return f"{tmp_path}{os.pathsep}{package}"
+
+
+def test_import_torch_is_enough(entry_point: str) -> None:
+    run_python(
+        """
+        import torch
+        assert torch.ones(2, device="webgpu").tolist() == [1, 1]
+        """,
+        PYTHONPATH=entry_point,
+    )
+
+
+def test_a_failure_does_not_break_import_torch(entry_point: str) -> None:
+    hidden = 'import sys; sys.modules["torch_webgpu._C"] = None\nimport torch\n'
+    program = ANSWER_OF_USE.replace(", torch_webgpu", "")
+    run_python(hidden + program + CPU_WORK, PYTHONPATH=entry_point)
+
+
+def test_data_loader_workers() -> None:
+    run_python("""
+        import torch, torch_webgpu
+        x = torch.ones(3, device="webgpu")
+        dataset = torch.utils.data.TensorDataset(torch.arange(8.0))
+        loader = torch.utils.data.DataLoader(
+            dataset, 2, num_workers=2, multiprocessing_context="fork"
+        )
+        total = sum(batch.to("webgpu").sum().item() for (batch,) in loader)
+        assert total == 28
         """)
 
 

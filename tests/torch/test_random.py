@@ -81,3 +81,10 @@ def test_fork_rng() -> None:
     with torch.random.fork_rng():
         draw()
     assert draw() == first
+
+
+def test_generator_and_tensor_share_a_device() -> None:
+    with pytest.raises(RuntimeError, match="'webgpu' device type"):
+        torch.rand(2, device="webgpu", generator=torch.Generator())
+    with pytest.raises(RuntimeError, match="'cpu' device type"):
+        torch.rand(2, generator=torch.Generator("webgpu"))

@@ -101,6 +101,18 @@ def test_a_steady_loop_creates_nothing() -> None:
     )
 
 
+def test_kernel_timings() -> None:
+    x = torch.ones(2**16, device="webgpu")
+    x + 1
+    with torch.webgpu.kernel_timings() as timings:
+        x + 1
+        x * 2
+    if not torch.webgpu.adapter_info()["timestamps"]:
+        pytest.skip("the adapter has no timestamp queries")
+    assert [timing.label.split("_")[0] for timing in timings] == ["add", "mul"]
+    assert all(0 < t.microseconds < 1e7 for t in timings)
+
+
 def test_threads() -> None:
     results: dict[int, list[float]] = {}
     errors: list[BaseException] = []

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import copy
+from collections.abc import Callable
+
 import pytest
 import torch
 from torch.nn import functional as F
@@ -78,3 +81,44 @@ def test_graph_capture_sees_the_device() -> None:
     assert fake.device == torch.device("webgpu:0")
     compiled = torch.compile(lambda x: x * 2 + 1, backend="aot_eager")
     assert compiled(torch.ones(3, device="webgpu")).tolist() == [3, 3, 3]
+
+
+@pytest.mark.parametrize(
+    ("make", "shape"),
+    [
+        (lambda: torch.nn.LSTM(3, 4, num_layers=2), (5, 2, 3)),
+        (lambda: torch.nn.LSTM(3, 4, bias=False), (5, 2, 3)),
+        (lambda: torch.nn.GRU(3, 4, bidirectional=True), (5, 2, 3)),
+        (lambda: torch.nn.GRU(3, 4, bias=False), (5, 2, 3)),
+        (lambda: torch.nn.Conv2d(2, 4, 3, padding=1), (2, 2, 6, 6)),
+        (lambda: torch.nn.Conv2d(2, 4, 3, groups=2, bias=False), (2, 2, 6, 6)),
+        (lambda: torch.nn.Conv1d(2, 4, 3, stride=2), (2, 2, 9)),
+        (lambda: torch.nn.ConvTranspose2d(2, 4, 3), (2, 2, 6, 6)),
+        (lambda: torch.nn.Conv3d(1, 2, 2), (1, 1, 4, 4, 4)),
+        (
+            lambda: torch.nn.TransformerEncoderLayer(8, 2, 16, dropout=0.0),
+            (5, 2, 8),
+        ),
+    ],
+    ids=lambda value: None if callable(value) else "x".join(map(str, value)),
+)
+def test_modules_agree_with_cpu(
+    make: Callable[[], torch.nn.Module], shape: tuple[int, ...]
+) -> None:
+    module = make()
+    on_device = copy.deepcopy(module).webgpu()
+    results = []
+    for model in (module, on_device):
+        device = next(model.parameters()).device
+        torch.manual_seed(1)
+        x = torch.rand(shape).to(device).requires_grad_()
+        y = model(x)
+        output = y[0] if isinstance(y, tuple) else y
+        output.square().sum().backward()
+        assert x.grad is not None
+        results.append(
+            [output.detach().cpu(), x.grad.cpu()]
+            + [p.grad.cpu() for p in model.parameters() if p.grad is not None]
+        )
+    assert len(results[0]) == 2 + len(list(module.parameters()))
+    torch.testing.assert_close(*results, rtol=1e-4, atol=1e-5)

@@ -2,7 +2,8 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from harness import IMPLEMENTATIONS, Runner, runner
+
+from tests.wgsl.harness import IMPLEMENTATIONS, Runner, runner
 
 
 @pytest.fixture(scope="session", params=IMPLEMENTATIONS)

@@ -17,6 +17,12 @@ from typing import Any
 import numpy as np
 
 LIBRARY = Path(__file__).parents[2] / "wgsl" / "lib"
+# The files of functions that stand by themselves; the others of the folder
+# are parts of kernels and name what a kernel declares.
+MODULES = (
+    *("float", "math", "pow", "divide", "trig", "special"),
+    *("i64", "cast", "flag"),
+)
 COMPUTE_TYPES = ("f32", "i32", "u32", "i64")
 IMPLEMENTATIONS = {"wgpu": "wgpu", "dawn": "wgpudawn"}
 WORKGROUP = 64
@@ -56,11 +62,10 @@ def split(text: str) -> dict[str, str]:
 @functools.cache
 def declarations(compute_type: str | None) -> dict[str, str]:
     """All declarations that a kernel of this compute type may use."""
-    files = [p for p in LIBRARY.glob("*.wgsl") if not p.stem.startswith("t_")]
-    if compute_type is not None:
-        files.append(LIBRARY / f"t_{compute_type}.wgsl")
+    stems = [*MODULES, *([f"t_{compute_type}"] if compute_type else [])]
     result: dict[str, str] = {}
-    for file in sorted(files):
+    for stem in stems:
+        file = LIBRARY / f"{stem}.wgsl"
         for key, text in split(file.read_text()).items():
             if key in result:
                 raise ValueError(f"declared in two files: {key}")

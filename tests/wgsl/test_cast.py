@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 import torch
-from harness import Runner
-from values import (
+
+from tests.wgsl.harness import Runner
+from tests.wgsl.values import (
     EDGES_I64,
     SPECIAL_F32,
     assert_same,

@@ -4,8 +4,9 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from harness import Runner
-from values import EDGES_I64, assert_same, pairs, random_i64
+
+from tests.wgsl.harness import Runner
+from tests.wgsl.values import EDGES_I64, assert_same, pairs, random_i64
 
 
 def wrap(value: int) -> int:

@@ -1,7 +1,7 @@
 """Elementary and special functions, in units of the last place.
 
 Oracles are numpy's and torch's in float64. The bounds are a little above what
-was measured; `python test_math.py [name ...]` prints the measured errors.
+was measured; `python -m tests.wgsl.test_math [name ...]` prints the errors.
 """
 
 from __future__ import annotations
@@ -13,8 +13,9 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 import torch
-from harness import IMPLEMENTATIONS, Runner, runner
-from values import (
+
+from tests.wgsl.harness import IMPLEMENTATIONS, Runner, runner
+from tests.wgsl.values import (
     SPECIAL_F32,
     assert_same_f32,
     pairs,

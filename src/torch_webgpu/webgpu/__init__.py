@@ -45,6 +45,7 @@ from torch_webgpu.webgpu.memory import (
     reset_accumulated_memory_stats,
     reset_peak_memory_stats,
 )
+from torch_webgpu.webgpu.profiler import KernelTiming, kernel_timings
 from torch_webgpu.webgpu.random import (
     _get_generator,
     get_rng_state,
@@ -71,6 +72,7 @@ from torch_webgpu.webgpu.streams import (
 __all__ = [
     "DeviceProperties",
     "Event",
+    "KernelTiming",
     "Stream",
     "StreamContext",
     "_exchange_device",
@@ -103,6 +105,7 @@ __all__ = [
     "is_available",
     "is_bf16_supported",
     "is_initialized",
+    "kernel_timings",
     "list_adapters",
     "manual_seed",
     "manual_seed_all",

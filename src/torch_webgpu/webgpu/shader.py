@@ -66,7 +66,7 @@ def _workgroup_size(attributes: str, wgsl: str) -> tuple[int, int, int]:
                 )
             text = named.group(1)
         sizes.append(int(text.rstrip("ui")))
-    x, y, z = (sizes + [1, 1, 1])[:3]
+    x, y, z = [*sizes, 1, 1, 1][:3]
     return x, y, z
 
 
