@@ -109,10 +109,27 @@ Indexing walk_of(const Indices& given, const Tensor& self) {
   return result;
 }
 
+// A new tensor for the result, its memory ordered as torch orders it.
+Tensor make_result(const Tensor& self, const Indexing& walk) {
+  const Tensor source =
+      self.as_strided(walk.sizes, walk.self_strides, walk.self_offset);
+  at::TensorIteratorConfig config;
+  config.set_check_mem_overlap(false)
+      .check_all_same_dtype(false)
+      .declare_static_dtype_and_device(self.scalar_type(), self.device())
+      .add_owned_output(Tensor())
+      .add_owned_const_input(source);
+  if (walk.index.defined()) {
+    config.add_owned_const_input(walk.index.as_strided(
+        walk.sizes, walk.index_strides, walk.index_offset));
+  }
+  return config.build().output();
+}
+
 Tensor index_tensor(const Tensor& self, const OptionalTensors& list) {
   const Indices given = prepare(self, list);
   const Indexing walk = walk_of(given, given.self);
-  const Tensor out = at::empty(walk.sizes, self.options());
+  const Tensor out = make_result(given.self, walk);
   indexed_read(given.self, walk, out);
   return out;
 }
@@ -166,7 +183,8 @@ Tensor& index_put_impl_(Tensor& self, const OptionalTensors& list,
             .toTensor();
     return self.copy_(result);
   }
-  const bool number = values_.numel() == 1 && !accumulate;
+  const bool number = values_.numel() == 1 && !accumulate &&
+                      wgsl::has_dtype(self.scalar_type());
   if (const Tensor mask = number ? lone_mask(self, list) : Tensor();
       mask.defined()) {
     return self.masked_fill_(mask, values_.to(self.device()).reshape({}));

@@ -3,6 +3,7 @@
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/_copy_from.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/empty_like.h>
 #include <c10/core/SymIntArrayRef.h>
 #include <torch/library.h>
 
@@ -15,7 +16,7 @@ using at::Tensor;
 
 Tensor flip(const Tensor& self, at::IntArrayRef dims) {
   const auto flipped = at::dim_list_to_bitset(dims, self.dim());
-  const Tensor out = at::empty(self.sizes(), self.options());
+  const Tensor out = at::empty_like(self);
   if (self.numel() == 0) return out;
   Indexing walk;
   walk.self_offset = self.storage_offset();

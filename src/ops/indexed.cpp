@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "ops/kernel/family.h"
 #include "ops/kernel/launch.h"
@@ -274,17 +275,47 @@ void set_index(IndexedParams& p, const Indexing& indexing) {
   p.skip = uint32_t(indexing.skip);
 }
 
-// The walk's slice `at` of its outermost dimension.
-Indexing slice(const Indexing& whole, int64_t at) {
+// The walk's slice `at` of dimension d.
+Indexing slice(const Indexing& whole, int64_t d, int64_t at) {
   Indexing part = whole;
-  part.self_offset += at * whole.self_strides[0];
-  part.index_offset += at * whole.index_strides[0];
-  part.sizes.erase(part.sizes.begin());
-  part.self_strides.erase(part.self_strides.begin());
-  part.index_strides.erase(part.index_strides.begin());
-  part.indexed_begin = std::max<int64_t>(part.indexed_begin - 1, 0);
-  part.indexed_end = std::max<int64_t>(part.indexed_end - 1, 0);
+  part.self_offset += at * whole.self_strides[d];
+  part.index_offset += at * whole.index_strides[d];
+  part.sizes.erase(part.sizes.begin() + d);
+  part.self_strides.erase(part.self_strides.begin() + d);
+  part.index_strides.erase(part.index_strides.begin() + d);
+  if (d < whole.indexed_begin) --part.indexed_begin;
+  if (d < whole.indexed_end) --part.indexed_end;
   return part;
+}
+
+// Dimensions by falling stride.
+at::DimVector memory_order(const at::Tensor& t) {
+  at::DimVector order(t.dim());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
+    return t.stride(a) > t.stride(b);
+  });
+  return order;
+}
+
+int64_t outermost(const at::Tensor& t) {
+  for (const int64_t d : memory_order(t)) {
+    if (t.size(d) != 1) return d;
+  }
+  return 0;
+}
+
+// The walk with its dimensions in the order of out's memory.
+Indexing in_memory_order(const Indexing& indexing, const at::Tensor& out) {
+  if (out.is_contiguous()) return indexing;
+  Indexing result = indexing;
+  const at::DimVector order = memory_order(out);
+  for (size_t i = 0; i < order.size(); ++i) {
+    result.sizes[i] = indexing.sizes[order[i]];
+    result.self_strides[i] = indexing.self_strides[order[i]];
+    result.index_strides[i] = indexing.index_strides[order[i]];
+  }
+  return result;
 }
 
 // Elements of 16 bytes as pairs of 8.
@@ -416,14 +447,16 @@ void indexed_read(const at::Tensor& self, const Indexing& indexing,
                   const at::Tensor& out) {
   if (out.numel() == 0) return;
   const bool pairs = out.element_size() == 16;
-  const Indexing walk = pairs ? in_pairs(indexing) : indexing;
+  Indexing walk = in_memory_order(indexing, out);
+  if (pairs) walk = in_pairs(std::move(walk));
   IndexedParams p;
   if (!set_walk(p, walk.sizes,
                 {{walk.self_strides, p.stride_a},
                  {walk.index_strides, p.stride_i}})) {
-    const at::Tensor rows = out.view(indexing.sizes);
-    for (int64_t i = 0; i < indexing.sizes[0]; ++i) {
-      indexed_read(self, slice(indexing, i), rows.select(0, i));
+    // Slices of the outermost dimension in memory, which are dense.
+    const int64_t d = outermost(out);
+    for (int64_t i = 0; i < out.size(d); ++i) {
+      indexed_read(self, slice(indexing, d, i), out.select(d, i));
     }
     return;
   }
@@ -478,7 +511,8 @@ void indexed_write(const at::Tensor& self, const Indexing& indexing,
                  {strides, p.stride_v},
                  {walk.index_strides, p.stride_i}})) {
     for (int64_t i = 0; i < indexing.sizes[0]; ++i) {
-      indexed_write(self, slice(indexing, i), source.select(0, i), combine);
+      indexed_write(self, slice(indexing, 0, i), source.select(0, i),
+                    combine);
     }
     return;
   }

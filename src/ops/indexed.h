@@ -54,8 +54,9 @@ Indexing along_dim_rows(const at::Tensor& self, int64_t dim,
 at::Tensor join_indices(at::TensorList indices, at::IntArrayRef bounds,
                         at::IntArrayRef strides);
 
-// out = the elements of self, in the walk's order. `out` is contiguous, of
-// self's dtype, of any dtype that is stored in 1, 2, 4, 8 or 16 bytes.
+// out = the elements of self. `out` has the walk's sizes, is dense (in any
+// order of dimensions), of self's dtype, and of any dtype that is stored in 1,
+// 2, 4, 8 or 16 bytes.
 void indexed_read(const at::Tensor& self, const Indexing&,
                   const at::Tensor& out);
 

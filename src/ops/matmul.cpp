@@ -9,6 +9,7 @@
 #include "ops/kernel/launch.h"
 #include "ops/kernel/params.h"
 #include "ops/pointwise.h"
+#include "ops/subgroups.h"
 
 namespace torch_webgpu::ops {
 namespace {
@@ -158,13 +159,11 @@ Family<MatmulVariant> family(describe, enumerate);
 
 // The lanes of the subgroup kernel, 0 for the tiled one: on a GPU, workgroup
 // memory serves better than broadcasts.
-uint8_t subgroup_lanes() {
+uint8_t broadcast_lanes() {
   static const uint8_t lanes = [] {
-    const auto& info = device().info();
-    const bool known = info.subgroup_min == info.subgroup_max &&
-                       (info.subgroup_min == 4 || info.subgroup_min == 8);
-    const bool use = info.subgroups && info.adapter_type == "cpu" && known;
-    return uint8_t(use ? info.subgroup_min : 0);
+    if (device().info().adapter_type != "cpu") return uint8_t(0);
+    const uint32_t size = subgroup_lanes();
+    return uint8_t(size == 4 || size == 8 ? size : 0);
   }();
   return lanes;
 }
@@ -204,7 +203,7 @@ void run(const at::Tensor& a, const at::Tensor& b, const at::Tensor& bias,
   MatmulVariant v{};
   const auto plan = !wgsl::is_float(dtype)      ? Plan::Integer
                     : p.m == 1 || p.n == 1      ? Plan::Vector
-                    : subgroup_lanes() != 0     ? Plan::Subgroup
+                    : broadcast_lanes() != 0    ? Plan::Subgroup
                                                 : Plan::Tile;
   uint32_t tile_m = 1, tile_n = 1;
   const uint32_t lanes = wgsl::lanes_of(dtype);
@@ -226,7 +225,7 @@ void run(const at::Tensor& a, const at::Tensor& b, const at::Tensor& bias,
       tile_m = v.size;
       break;
     case Plan::Subgroup:
-      v.size = subgroup_lanes();
+      v.size = broadcast_lanes();
       tile_m = v.size;
       tile_n = 4 * v.size;
       owns_words = owns_words || fills_words(vo, p.n, lanes);

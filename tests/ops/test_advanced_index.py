@@ -94,8 +94,6 @@ def test_accumulate(dtype: torch.dtype) -> None:
     check(lambda t, a, b, c: t.index_put_((a, b), c, accumulate=True),
           x, i, j, v)
     check(lambda t, a, c: t.index_put_((a,), c, accumulate=True), x, i, v[:5])
-    check(lambda t, a, c: t.index_put_((None, a), c[0], accumulate=True), x,
-          i, v)
     check(lambda t, a, b, c: t.index_put((a, b), c), x, i[2:5:2], j[2:5:2],
           v[:2])
 
