@@ -22,6 +22,7 @@ import time
 from collections.abc import Callable
 
 import torch
+
 import torch_webgpu._C as _C
 
 MAX_OVERHEAD_US = 10.0

@@ -26,8 +26,10 @@ def declarations(path: Path) -> list[tuple[str, str]]:
             name = match[1]
         lines.append(line)
         statement = lines[0].startswith(("const", "alias"))
-        if line.endswith(";") if statement else line.endswith("}") and (
-            line == "}" or len(lines) == 1
+        if (
+            line.endswith(";")
+            if statement
+            else line.endswith("}") and (line == "}" or len(lines) == 1)
         ):
             found.append((name, "\n".join(lines) + "\n"))
             lines, name = [], ""

@@ -57,9 +57,8 @@ Indices prepare(const Tensor& self, const at::IOptTensorListRef& list) {
   result.end = result.begin;
   while (result.end < self.dim() && result.indices[result.end].defined()) {
     const Tensor& index = result.indices[result.end];
-    TORCH_CHECK_INDEX(
-        result.self.size(result.end) != 0 || index.numel() == 0,
-        "index is out of bounds for dimension with size 0");
+    TORCH_CHECK_INDEX(result.self.size(result.end) != 0 || index.numel() == 0,
+                      "index is out of bounds for dimension with size 0");
     ++result.end;
   }
   return result;
@@ -91,9 +90,9 @@ Indexing walk_of(const Indices& given, const Tensor& self) {
       result.kind = IndexKind::Offset;
       result.stride = 1;
       if (indices[0].numel() != 0) {
-        result.index = join_indices(
-            indices, self.sizes().slice(given.begin, count),
-            self.strides().slice(given.begin, count));
+        result.index =
+            join_indices(indices, self.sizes().slice(given.begin, count),
+                         self.strides().slice(given.begin, count));
       }
     }
     result.index_offset = result.index.storage_offset();

@@ -82,14 +82,13 @@ std::vector<DType> dtypes_of(Kind kind) {
 
 OpId register_row(const char* name, Kind kind, const char* expression,
                   uint8_t scalars = 0) {
-  return register_pointwise({.name = name,
-                             .inputs = 2,
-                             .expression = expression,
-                             .dtypes = dtypes_of(kind),
-                             .result = kind == Kind::Logical
-                                           ? Result::Predicate
-                                           : Result::Value,
-                             .scalars = scalars});
+  return register_pointwise(
+      {.name = name,
+       .inputs = 2,
+       .expression = expression,
+       .dtypes = dtypes_of(kind),
+       .result = kind == Kind::Logical ? Result::Predicate : Result::Value,
+       .scalars = scalars});
 }
 
 const auto kIds = [] {
@@ -108,8 +107,7 @@ template <size_t I>
 at::Tensor& tensor_out(const at::Tensor& self, const at::Tensor& other,
                        at::Tensor& out) {
   constexpr const Row& row = kRows[I];
-  const auto compute =
-      compute_type(row.kind, at::result_type(self, other));
+  const auto compute = compute_type(row.kind, at::result_type(self, other));
   if (!have_dtypes({read_type(self, compute), read_type(other, compute),
                     compute, out.scalar_type()})) {
     cpu_call((std::string("aten::") + row.name).c_str(), row.tensor_overload,
@@ -125,8 +123,7 @@ template <size_t I>
 at::Tensor& scalar_out(const at::Tensor& self, const c10::Scalar& other,
                        at::Tensor& out) {
   constexpr const Row& row = kRows[I];
-  const auto compute =
-      compute_type(row.kind, at::result_type(self, other));
+  const auto compute = compute_type(row.kind, at::result_type(self, other));
   if (!have_dtypes({read_type(self, compute), compute, out.scalar_type()})) {
     cpu_call((std::string("aten::") + row.name).c_str(), row.scalar_overload,
              {self, other, out});
@@ -138,11 +135,11 @@ at::Tensor& scalar_out(const at::Tensor& self, const c10::Scalar& other,
 }
 
 const OpId kAdd = register_row("add", Kind::Numeric, "t_add(a, b)");
-const OpId kAddScaled = register_row("add_scaled", Kind::Numeric,
-                                     "t_add(a, t_mul(s0, b))", 1);
+const OpId kAddScaled =
+    register_row("add_scaled", Kind::Numeric, "t_add(a, t_mul(s0, b))", 1);
 const OpId kSub = register_row("sub", Kind::Numeric, "t_sub(a, b)");
-const OpId kSubScaled = register_row("sub_scaled", Kind::Numeric,
-                                     "t_sub(a, t_mul(s0, b))", 1);
+const OpId kSubScaled =
+    register_row("sub_scaled", Kind::Numeric, "t_sub(a, t_mul(s0, b))", 1);
 const OpId kDivTrunc =
     register_row("div_trunc", Kind::Numeric, "t_div_trunc(a, b)");
 const OpId kDivFloor =
@@ -176,10 +173,10 @@ at::Tensor& add_out(const at::Tensor& self, const at::Tensor& other,
 
 at::Tensor& sub_out(const at::Tensor& self, const at::Tensor& other,
                     const c10::Scalar& alpha, at::Tensor& out) {
-  TORCH_CHECK(self.scalar_type() != at::kBool ||
-                  other.scalar_type() != at::kBool,
-              "Subtraction, the `-` operator, with two bool tensors is not "
-              "supported. Use the `^` or `logical_xor()` operator instead.");
+  TORCH_CHECK(
+      self.scalar_type() != at::kBool || other.scalar_type() != at::kBool,
+      "Subtraction, the `-` operator, with two bool tensors is not "
+      "supported. Use the `^` or `logical_xor()` operator instead.");
   return add_or_sub(kSub, kSubScaled, "aten::sub", self, other, alpha, out);
 }
 
@@ -200,7 +197,7 @@ at::Tensor& div_mode_out(const at::Tensor& self, const at::Tensor& other,
               "'floor' but found '",
               mode.value_or(""), "'");
   const Input inputs[] = {operand(self, compute), operand(other, compute)};
-  run_pointwise(!mode            ? kIds[1]
+  run_pointwise(!mode              ? kIds[1]
                 : *mode == "trunc" ? kDivTrunc
                                    : kDivFloor,
                 compute, inputs, out);

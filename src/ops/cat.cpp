@@ -17,7 +17,9 @@ using at::Tensor;
 
 // As everywhere in torch, a one-dimensional tensor without elements joins
 // tensors of any shape.
-bool is_skipped(const Tensor& t) { return t.dim() == 1 && t.size(0) == 0; }
+bool is_skipped(const Tensor& t) {
+  return t.dim() == 1 && t.size(0) == 0;
+}
 
 void check_shape(const Tensor& first, const Tensor& t, int64_t dim,
                  size_t position) {
@@ -75,6 +77,8 @@ Tensor& cat_out(const at::ITensorListRef& list, int64_t dim_, Tensor& out) {
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) { m.impl("cat.out", &cat_out); }
+TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
+  m.impl("cat.out", &cat_out);
+}
 
 }  // namespace torch_webgpu::ops

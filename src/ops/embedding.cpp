@@ -34,10 +34,8 @@ Tensor embedding_dense_backward(const Tensor& grad_output,
     return indexing;
   };
   const auto type = grad_output.scalar_type();
-  const auto wide =
-      grad_output.options().dtype(wgsl::is_float(wgsl::dtype_of(type))
-                                      ? at::kFloat
-                                      : type);
+  const auto wide = grad_output.options().dtype(
+      wgsl::is_float(wgsl::dtype_of(type)) ? at::kFloat : type);
   const Tensor sum = at::zeros({rows, columns}, wide);
   Tensor grad = grad_output.reshape({index.numel(), columns});
   if (scale_grad_by_freq) {

@@ -1,5 +1,5 @@
-#include <ATen/core/Tensor.h>
 #include <ATen/MemoryOverlap.h>
+#include <ATen/core/Tensor.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/view_as_real.h>
 #include <torch/library.h>

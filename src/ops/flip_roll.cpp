@@ -53,9 +53,10 @@ Tensor roll(const Tensor& self, c10::SymIntArrayRef shifts_,
     if (self.numel() == 0) return self.clone();
     return roll_one(self.reshape({-1}), shifts[0], 0).view(self.sizes());
   }
-  TORCH_CHECK(shifts.size() == dims.size(), "roll: shifts and dims must be "
-              "of the same length, but have ", shifts.size(), " and ",
-              dims.size(), " entries");
+  TORCH_CHECK(shifts.size() == dims.size(),
+              "roll: shifts and dims must be "
+              "of the same length, but have ",
+              shifts.size(), " and ", dims.size(), " entries");
   if (self.numel() == 0) return self.clone();
   Tensor result = self;
   for (size_t i = 0; i < dims.size(); ++i) {

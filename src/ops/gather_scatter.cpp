@@ -26,7 +26,8 @@ using at::Tensor;
 void combine_into(const Tensor& self, MakeIndexing make, const Tensor& values,
                   Combine combine) {
   const auto type = self.scalar_type();
-  if (combine != Combine::Assign && (type == at::kHalf || type == at::kBFloat16)) {
+  if (combine != Combine::Assign &&
+      (type == at::kHalf || type == at::kBFloat16)) {
     const Tensor wide = self.to(at::kFloat);
     indexed_write(wide, make(wide), values.to(at::kFloat), combine);
     self.copy_(wide);
@@ -52,9 +53,15 @@ Scalar identity(Combine combine, at::ScalarType type) {
   const bool floating = at::isFloatingType(type);
   int64_t low = 0, high = 1;  // bool
   switch (type) {
-    case at::kByte: high = 255; break;
-    case at::kChar: low = -128, high = 127; break;
-    case at::kShort: low = -32768, high = 32767; break;
+    case at::kByte:
+      high = 255;
+      break;
+    case at::kChar:
+      low = -128, high = 127;
+      break;
+    case at::kShort:
+      low = -32768, high = 32767;
+      break;
     case at::kInt:
       low = std::numeric_limits<int32_t>::min();
       high = std::numeric_limits<int32_t>::max();
@@ -63,13 +70,18 @@ Scalar identity(Combine combine, at::ScalarType type) {
       low = std::numeric_limits<int64_t>::min();
       high = std::numeric_limits<int64_t>::max();
       break;
-    default: break;
+    default:
+      break;
   }
   switch (combine) {
-    case Combine::Multiply: return 1;
-    case Combine::Minimum: return floating ? Scalar(kInfinity) : Scalar(high);
-    case Combine::Maximum: return floating ? Scalar(-kInfinity) : Scalar(low);
-    default: return 0;
+    case Combine::Multiply:
+      return 1;
+    case Combine::Minimum:
+      return floating ? Scalar(kInfinity) : Scalar(high);
+    case Combine::Maximum:
+      return floating ? Scalar(-kInfinity) : Scalar(low);
+    default:
+      return 0;
   }
 }
 
@@ -80,15 +92,17 @@ Combine parse_reduce(std::string_view reduce) {
   if (reduce == "multiply" || reduce == "prod") return Combine::Multiply;
   if (reduce == "amax") return Combine::Maximum;
   if (reduce == "amin") return Combine::Minimum;
-  TORCH_CHECK(false, "scatter: reduce must be add, multiply, sum, prod, mean, "
-              "amax or amin, but is ", reduce);
+  TORCH_CHECK(false,
+              "scatter: reduce must be add, multiply, sum, prod, mean, "
+              "amax or amin, but is ",
+              reduce);
 }
 
 // out becomes self; the operators then write into out.
 void start_from(const char* name, const Tensor& self, const Tensor& out) {
   TORCH_CHECK(self.scalar_type() == out.scalar_type(), name,
-              ": expected out to have dtype ", self.scalar_type(),
-              ", but got ", out.scalar_type());
+              ": expected out to have dtype ", self.scalar_type(), ", but got ",
+              out.scalar_type());
   if (out.is_same(self)) return;
   at::native::resize_output(out, self.sizes());
   out.copy_(self);
@@ -107,8 +121,8 @@ void check_not_empty(const char* name, const Tensor& self, int64_t dim,
 }
 
 void scatter_into(const char* name, const Tensor& self, int64_t dim_,
-                  const Tensor& index_, const Tensor& src_,
-                  const Scalar& value, Combine combine) {
+                  const Tensor& index_, const Tensor& src_, const Scalar& value,
+                  Combine combine) {
   const std::optional<Tensor> source =
       src_.defined() ? std::optional(src_) : std::nullopt;
   const int64_t dim = at::maybe_wrap_dim(dim_, self.dim());
@@ -126,7 +140,9 @@ void scatter_into(const char* name, const Tensor& self, int64_t dim_,
 }
 
 // The CPU combines what the kernels have no dtype for, and counts it.
-bool combines(const Tensor& t) { return wgsl::has_dtype(t.scalar_type()); }
+bool combines(const Tensor& t) {
+  return wgsl::has_dtype(t.scalar_type());
+}
 
 Tensor& scatter_src_out(const Tensor& self, int64_t dim, const Tensor& index,
                         const Tensor& src, Tensor& out) {
@@ -142,9 +158,9 @@ Tensor& scatter_value_out(const Tensor& self, int64_t dim, const Tensor& index,
   return out;
 }
 
-Tensor& scatter_reduce_out(const Tensor& self, int64_t dim,
-                           const Tensor& index, const Tensor& src,
-                           std::string_view reduce, Tensor& out) {
+Tensor& scatter_reduce_out(const Tensor& self, int64_t dim, const Tensor& index,
+                           const Tensor& src, std::string_view reduce,
+                           Tensor& out) {
   if (!combines(self)) {
     cpu_call("aten::scatter", "reduce_out",
              {self, dim, index, src, std::string(reduce), out});
@@ -217,8 +233,7 @@ Tensor& scatter_reduce_two_out(const Tensor& self, int64_t dim,
     const bool floating = at::isFloatingType(type);
     // Counts must not round: half types have too few digits.
     const auto options = out.options().dtype(floating ? at::kFloat : type);
-    const Tensor counts =
-        at::full(out.sizes(), include_self ? 1 : 0, options);
+    const Tensor counts = at::full(out.sizes(), include_self ? 1 : 0, options);
     scatter_into("scatter_reduce", counts, dim, index, Tensor(), 1,
                  Combine::Add);
     divide_by_counts(out, counts);
@@ -236,13 +251,12 @@ void check_rows(const char* name, const Tensor& self, int64_t dim,
               self.scalar_type(), " and ", source.scalar_type());
   const Tensor rows = at_least_1d(source);
   TORCH_CHECK_INDEX(rows.dim() == self.dim() || source.dim() == 0, name,
-                    ": source has ", source.dim(),
-                    " dimensions, but self has ", self.dim());
-  TORCH_CHECK_INDEX(rows.size(rows.dim() == self.dim() ? dim : 0) ==
-                        index.numel(),
-                    name, ": index has ", index.numel(),
-                    " elements, but source has sizes ", source.sizes(),
-                    " (dimension ", dim, ")");
+                    ": source has ", source.dim(), " dimensions, but self has ",
+                    self.dim());
+  TORCH_CHECK_INDEX(
+      rows.size(rows.dim() == self.dim() ? dim : 0) == index.numel(), name,
+      ": index has ", index.numel(), " elements, but source has sizes ",
+      source.sizes(), " (dimension ", dim, ")");
   for (int64_t d = 0; d < self.dim() && rows.dim() == self.dim(); ++d) {
     TORCH_CHECK(d == dim || self.size(d) == rows.size(d), name,
                 ": source and self must have the same sizes except at "
@@ -294,8 +308,8 @@ Tensor& index_fill_tensor_(Tensor& self, int64_t dim_, const Tensor& index,
   const int64_t dim = at::maybe_wrap_dim(dim_, self.dim());
   const Tensor out = at_least_1d(self);
   check_not_empty("index_fill_", out, dim, index);
-  indexed_write(out, along_dim_rows(out, dim, index),
-                value.to(self.options()), Combine::Assign);
+  indexed_write(out, along_dim_rows(out, dim, index), value.to(self.options()),
+                Combine::Assign);
   return self;
 }
 
@@ -316,8 +330,7 @@ Tensor& put_(Tensor& self, const Tensor& index, const Tensor& source,
               "put_: self and source must have the same dtype, but got ",
               self.scalar_type(), " and ", source.scalar_type());
   TORCH_CHECK_INDEX(source.numel() == index.numel(), "put_: source has ",
-                    source.numel(), " elements, but index has ",
-                    index.numel());
+                    source.numel(), " elements, but index has ", index.numel());
   TORCH_CHECK_INDEX(self.numel() != 0 || index.numel() == 0,
                     "put_: tried to put elements into an empty tensor");
   if (accumulate && !combines(self)) {

@@ -36,11 +36,10 @@ void into(const Tensor& out, std::initializer_list<const Tensor*> inputs,
   out.copy_(result);
 }
 
-void check_same_dtype(const char* name, const Tensor& self,
-                      const Tensor& out) {
+void check_same_dtype(const char* name, const Tensor& self, const Tensor& out) {
   TORCH_CHECK(self.scalar_type() == out.scalar_type(), name,
-              ": expected out to have dtype ", self.scalar_type(),
-              ", but got ", out.scalar_type());
+              ": expected out to have dtype ", self.scalar_type(), ", but got ",
+              out.scalar_type());
 }
 
 // A dimension without elements has none that an index could mean.
@@ -51,8 +50,8 @@ void check_not_empty(const char* name, const Tensor& self, int64_t dim,
                     ", which has no elements");
 }
 
-Tensor& index_select_out(const Tensor& self_, int64_t dim_,
-                         const Tensor& index, Tensor& out) {
+Tensor& index_select_out(const Tensor& self_, int64_t dim_, const Tensor& index,
+                         Tensor& out) {
   check_same_dtype("index_select", self_, out);
   TORCH_CHECK_INDEX(index.dim() <= 1,
                     "index_select: expected an index of one dimension, but "

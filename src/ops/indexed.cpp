@@ -18,12 +18,12 @@ using wgsl::Mode;
 
 // `a` is what is read by way of the index, `o` what is written, `v` what is
 // written to it by way of the index.
-#define INDEXED_PARAMS(X)                                             \
-  X(u32x8, sizes) X(u32x8, stride_a) X(u32x8, stride_o)               \
-  X(u32x8, stride_v) X(u32x8, stride_i)                               \
-  X(u32, offset_a) X(u32, offset_o) X(u32, offset_v) X(u32, offset_i) \
-  X(u32, rank) X(u32, count) X(u32, inner)                            \
-  X(u32, bound) X(u32, stride) X(u32, skip)
+#define INDEXED_PARAMS(X)                                                     \
+  X(u32x8, sizes)                                                             \
+  X(u32x8, stride_a) X(u32x8, stride_o) X(u32x8, stride_v) X(u32x8, stride_i) \
+      X(u32, offset_a) X(u32, offset_o) X(u32, offset_v) X(u32, offset_i)     \
+          X(u32, rank) X(u32, count) X(u32, inner) X(u32, bound)              \
+              X(u32, stride) X(u32, skip)
 WEBGPU_PARAMS(IndexedParams, INDEXED_PARAMS);
 
 constexpr IndexKind kIndexKinds[] = {IndexKind::Long, IndexKind::Int,
@@ -63,9 +63,9 @@ wgsl::KernelText describe_read(const ReadVariant& v) {
   const auto kind = static_cast<IndexKind>(v.kind);
   wgsl::KernelText text;
   text.file = "indexed_read";
-  text.label = fmt::format("indexed_read_{}_by_{}_w{}{}{}",
-                           wgsl::name_of(dtype), name_of(kind), v.windows_a,
-                           v.windows_i, v.windows_o);
+  text.label =
+      fmt::format("indexed_read_{}_by_{}_w{}{}{}", wgsl::name_of(dtype),
+                  name_of(kind), v.windows_a, v.windows_i, v.windows_o);
   text.operands = {{"a", dtype, Mode::Read, v.windows_a, ""},
                    index_operand(kind, v.windows_i),
                    {"o", dtype, Mode::Write, v.windows_o, ""}};
@@ -111,17 +111,17 @@ struct WriteVariant {
 
 wgsl::KernelText describe_write(const WriteVariant& v) {
   constexpr const char* kCombine[] = {"assign", "add", "mul", "min", "max"};
-  constexpr const char* kSteps[] = {"store",   "update", "add64", "ordered",
+  constexpr const char* kSteps[] = {"store", "update", "add64", "ordered",
                                     "claim", "check",  "marked"};
   const auto dtype = static_cast<DType>(v.dtype);
   const auto kind = static_cast<IndexKind>(v.kind);
   const auto step = static_cast<Step>(v.step);
   wgsl::KernelText text;
   text.file = "indexed_write";
-  text.label = fmt::format("indexed_write_{}_{}_{}_by_{}_w{}{}{}{}",
-                           kCombine[v.combine], kSteps[v.step],
-                           wgsl::name_of(dtype), name_of(kind), v.windows_v,
-                           v.windows_i, v.windows_m, v.windows_o);
+  text.label =
+      fmt::format("indexed_write_{}_{}_{}_by_{}_w{}{}{}{}", kCombine[v.combine],
+                  kSteps[v.step], wgsl::name_of(dtype), name_of(kind),
+                  v.windows_v, v.windows_i, v.windows_m, v.windows_o);
   Mode values = Mode::Read, marks = Mode::Absent, out = Mode::Write;
   std::string action;
   switch (step) {
@@ -129,8 +129,8 @@ wgsl::KernelText describe_write(const WriteVariant& v) {
       action = "store_o(at, load_v(at_v));";
       break;
     case Step::Update:
-      action = fmt::format("update_{}(at, load_v(at_v));",
-                           wgsl::name_of(dtype));
+      action =
+          fmt::format("update_{}(at, load_v(at_v));", wgsl::name_of(dtype));
       out = Mode::Scatter;
       break;
     case Step::Add64:
@@ -187,8 +187,8 @@ std::vector<WriteVariant> enumerate_writes() {
   for (const Step step : {Step::Claim, Step::Check, Step::Marked}) {
     add(DType::I64, Combine::Assign, step);
   }
-  for (const Combine combine : {Combine::Add, Combine::Multiply,
-                                Combine::Minimum, Combine::Maximum}) {
+  for (const Combine combine :
+       {Combine::Add, Combine::Multiply, Combine::Minimum, Combine::Maximum}) {
     for (const DType dtype : {DType::F32, DType::I32, DType::I16, DType::I8,
                               DType::U8, DType::Bool}) {
       add(dtype, combine, Step::Update);
@@ -253,8 +253,8 @@ bool set_walk(IndexedParams& p, const at::DimVector& sizes,
     if (sizes[d] == 1) continue;
     bool merges = p.rank > 0;
     for (const Strides& s : operands) {
-      merges = merges && uint32_t(s.from[d]) ==
-                             s.to[p.rank - 1] * p.sizes[p.rank - 1];
+      merges = merges &&
+               uint32_t(s.from[d]) == s.to[p.rank - 1] * p.sizes[p.rank - 1];
     }
     if (merges) {
       p.sizes[p.rank - 1] *= uint32_t(sizes[d]);
@@ -262,7 +262,8 @@ bool set_walk(IndexedParams& p, const at::DimVector& sizes,
     }
     if (p.rank == 8) return false;
     p.sizes[p.rank] = uint32_t(sizes[d]);
-    for (const Strides& s : operands) s.to[p.rank] = uint32_t(s.from[d]);
+    for (const Strides& s : operands)
+      s.to[p.rank] = uint32_t(s.from[d]);
     ++p.rank;
   }
   return true;
@@ -320,7 +321,8 @@ Indexing in_memory_order(const Indexing& indexing, const at::Tensor& out) {
 
 // Elements of 16 bytes as pairs of 8.
 Indexing in_pairs(Indexing indexing) {
-  for (auto& stride : indexing.self_strides) stride *= 2;
+  for (auto& stride : indexing.self_strides)
+    stride *= 2;
   indexing.self_offset *= 2;
   indexing.stride *= 2;
   indexing.sizes.push_back(2);
@@ -497,7 +499,8 @@ void indexed_write(const at::Tensor& self, const Indexing& indexing,
   }
   at::DimVector strides = strides_of(source);
   if (pairs) {
-    for (auto& stride : strides) stride *= 2;
+    for (auto& stride : strides)
+      stride *= 2;
     strides.push_back(1);
   }
   const DType dtype = combine == Combine::Assign
@@ -511,8 +514,7 @@ void indexed_write(const at::Tensor& self, const Indexing& indexing,
                  {strides, p.stride_v},
                  {walk.index_strides, p.stride_i}})) {
     for (int64_t i = 0; i < indexing.sizes[0]; ++i) {
-      indexed_write(self, slice(indexing, 0, i), source.select(0, i),
-                    combine);
+      indexed_write(self, slice(indexing, 0, i), source.select(0, i), combine);
     }
     return;
   }
@@ -526,8 +528,8 @@ void indexed_write(const at::Tensor& self, const Indexing& indexing,
     }
   }
   p.count = uint32_t(count_of(walk) / p.inner);
-  const WriteVariant v{uint8_t(dtype), uint8_t(walk.kind), uint8_t(combine),
-                       0, 1, 1, 1, 1};
+  const WriteVariant v{
+      uint8_t(dtype), uint8_t(walk.kind), uint8_t(combine), 0, 1, 1, 1, 1};
   at::Tensor marks;
   if (step == Step::Marked) {
     marks = at::empty({count_of(walk)}, self.options().dtype(at::kInt));

@@ -11,10 +11,10 @@
 namespace torch_webgpu::ops {
 
 enum class IndexKind : uint8_t {
-  None,     // no index tensor: the walk's strides are all (they may be < 0)
-  Long,     // int64
-  Int,      // int32
-  Offset,   // int32, an offset in elements that join_indices made
+  None,    // no index tensor: the walk's strides are all (they may be < 0)
+  Long,    // int64
+  Int,     // int32
+  Offset,  // int32, an offset in elements that join_indices made
 };
 
 // A walk over `sizes`. At each point, the index tensor gives a place along a

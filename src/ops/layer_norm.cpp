@@ -33,13 +33,13 @@ NormShape shape_of(NormKind kind, const char* name, const Tensor& input,
               ": expected normalized_shape to be at least 1-dimensional, i.e. "
               "containing at least one element, but got normalized_shape = ",
               normalized_shape);
-  TORCH_CHECK(input.dim() >= depth &&
-                  input.sizes().slice(size_t(input.dim() - depth)) ==
-                      normalized_shape,
-              name, ": given normalized_shape = ", normalized_shape,
-              ", expected an input that ends with these sizes, but got input "
-              "of size ",
-              input.sizes());
+  TORCH_CHECK(
+      input.dim() >= depth &&
+          input.sizes().slice(size_t(input.dim() - depth)) == normalized_shape,
+      name, ": given normalized_shape = ", normalized_shape,
+      ", expected an input that ends with these sizes, but got input "
+      "of size ",
+      input.sizes());
   const int64_t count = c10::multiply_integers(normalized_shape);
   const int64_t rows = c10::multiply_integers(
       input.sizes().slice(0, size_t(input.dim() - depth)));
@@ -49,9 +49,11 @@ NormShape shape_of(NormKind kind, const char* name, const Tensor& input,
 void check_parameter(const char* name, const char* what, const Tensor& tensor,
                      IntArrayRef normalized_shape) {
   TORCH_CHECK(!tensor.defined() || tensor.sizes() == normalized_shape, name,
-              ": expected ", what, " to be of same shape as normalized_shape, "
+              ": expected ", what,
+              " to be of same shape as normalized_shape, "
               "but got ",
-              what, " of shape ", tensor.defined() ? tensor.sizes() : IntArrayRef(),
+              what, " of shape ",
+              tensor.defined() ? tensor.sizes() : IntArrayRef(),
               " and normalized_shape = ", normalized_shape);
 }
 
@@ -75,10 +77,11 @@ Tensor as_float(const Tensor& tensor) {
   return tensor.to(at::kFloat).contiguous();
 }
 
-std::tuple<Tensor, Tensor, Tensor> layer_norm(
-    const Tensor& input, IntArrayRef normalized_shape,
-    const OptionalTensor& weight_opt, const OptionalTensor& bias_opt,
-    double eps) {
+std::tuple<Tensor, Tensor, Tensor> layer_norm(const Tensor& input,
+                                              IntArrayRef normalized_shape,
+                                              const OptionalTensor& weight_opt,
+                                              const OptionalTensor& bias_opt,
+                                              double eps) {
   constexpr const char* name = "layer_norm";
   const Tensor given_weight = value(weight_opt), given_bias = value(bias_opt);
   if (!all_native({input, given_weight, given_bias})) {
@@ -193,15 +196,17 @@ std::tuple<Tensor, Tensor> rms_norm_backward(const Tensor& grad,
   return {grad_input, grad_weight};
 }
 
-std::tuple<Tensor, Tensor, Tensor> group_norm(
-    const Tensor& input, const OptionalTensor& weight_opt,
-    const OptionalTensor& bias_opt, int64_t batch, int64_t channels,
-    int64_t spatial, int64_t groups, double eps) {
+std::tuple<Tensor, Tensor, Tensor> group_norm(const Tensor& input,
+                                              const OptionalTensor& weight_opt,
+                                              const OptionalTensor& bias_opt,
+                                              int64_t batch, int64_t channels,
+                                              int64_t spatial, int64_t groups,
+                                              double eps) {
   const Tensor given_weight = value(weight_opt), given_bias = value(bias_opt);
   if (!all_native({input, given_weight, given_bias})) {
-    auto results = cpu_call("aten::native_group_norm", "",
-                            {input, weight_opt, bias_opt, batch, channels,
-                             spatial, groups, eps});
+    auto results = cpu_call(
+        "aten::native_group_norm", "",
+        {input, weight_opt, bias_opt, batch, channels, spatial, groups, eps});
     return {results[0].toTensor(), results[1].toTensor(),
             results[2].toTensor()};
   }

@@ -154,8 +154,8 @@ Tensor& addmv_out(const Tensor& self, const Tensor& mat, const Tensor& vec,
   const auto column = [](const Tensor& t) {
     return t.unsqueeze(1).unsqueeze(0);
   };
-  batched_matmul(mat.unsqueeze(0), column(vec), column(bias), column(out),
-                 beta, alpha);
+  batched_matmul(mat.unsqueeze(0), column(vec), column(bias), column(out), beta,
+                 alpha);
   return out;
 }
 
@@ -171,8 +171,8 @@ Tensor inner_product(const Tensor& self, const Tensor& other) {
   const Tensor out = at::empty({}, self.options());
   check_dtypes("dot", self, other, out);
   batched_matmul(self.unsqueeze(0).unsqueeze(0),
-                 other.unsqueeze(1).unsqueeze(0), Tensor(),
-                 out.view({1, 1, 1}), 0, 1);
+                 other.unsqueeze(1).unsqueeze(0), Tensor(), out.view({1, 1, 1}),
+                 0, 1);
   return out;
 }
 

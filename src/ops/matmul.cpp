@@ -17,14 +17,14 @@ namespace {
 using wgsl::DType;
 using wgsl::Mode;
 
-#define MATMUL_PARAMS(X)                                                   \
-  X(u64, value_alpha) X(u64, value_beta) X(f32, alpha) X(f32, beta)        \
-  X(u32, m) X(u32, n) X(u32, k) X(u32, tiles) X(u32, tiles_m)              \
-  X(u32, tiles_n)                                                          \
-  X(u32, offset_a) X(u32, batch_a) X(u32, row_a) X(u32, col_a)             \
-  X(u32, offset_b) X(u32, batch_b) X(u32, row_b) X(u32, col_b)             \
-  X(u32, offset_c) X(u32, batch_c) X(u32, row_c) X(u32, col_c)             \
-  X(u32, offset_o) X(u32, batch_o) X(u32, row_o) X(u32, col_o)
+#define MATMUL_PARAMS(X)                                                       \
+  X(u64, value_alpha)                                                          \
+  X(u64, value_beta) X(f32, alpha) X(f32, beta) X(u32, m) X(u32, n) X(u32, k)  \
+      X(u32, tiles) X(u32, tiles_m) X(u32, tiles_n) X(u32, offset_a)           \
+          X(u32, batch_a) X(u32, row_a) X(u32, col_a) X(u32, offset_b)         \
+              X(u32, batch_b) X(u32, row_b) X(u32, col_b) X(u32, offset_c)     \
+                  X(u32, batch_c) X(u32, row_c) X(u32, col_c) X(u32, offset_o) \
+                      X(u32, batch_o) X(u32, row_o) X(u32, col_o)
 WEBGPU_PARAMS(MatmulParams, MATMUL_PARAMS);
 
 enum class Plan : uint8_t {
@@ -77,8 +77,8 @@ wgsl::KernelText describe(const MatmulVariant& v) {
   }
   text.compute = wgsl::compute_of(dtype);
   text.params = MatmulParams::wgsl();
-  const char* value = integer ? "t_mul(load_beta(0u), load_c(at_c))"
-                              : "p.beta * load_c(at)";
+  const char* value =
+      integer ? "t_mul(load_beta(0u), load_c(at_c))" : "p.beta * load_c(at)";
   const char* zero = integer ? "t_zero()" : "0.0";
   text.substitutions = {{"bias", bias == Bias::None ? zero : value},
                         {"store", v.atomic ? "scatter" : "store"}};
@@ -86,7 +86,8 @@ wgsl::KernelText describe(const MatmulVariant& v) {
     text.substitutions.emplace_back(key, std::move(with));
   };
   const auto repeat = [&](int count) {
-    for (int i = 0; i < count; ++i) text.repeat.push_back(std::to_string(i));
+    for (int i = 0; i < count; ++i)
+      text.repeat.push_back(std::to_string(i));
   };
   switch (plan) {
     case Plan::Tile: {
@@ -96,8 +97,8 @@ wgsl::KernelText describe(const MatmulVariant& v) {
       };
       orders("inner_a", "outer_a", outer_a);
       orders("inner_b", "outer_b", outer_b);
-      text.label += fmt::format("_{}{}", outer_a ? 't' : 'n',
-                                outer_b ? 'n' : 't');
+      text.label +=
+          fmt::format("_{}{}", outer_a ? 't' : 'n', outer_b ? 'n' : 't');
       repeat(4);
       break;
     }
@@ -123,8 +124,8 @@ wgsl::KernelText describe(const MatmulVariant& v) {
       break;
   }
   if (v.atomic) text.label += "_atomic";
-  text.label += fmt::format("_w{}{}{}{}", v.windows_a, v.windows_b,
-                            v.windows_c, v.windows_o);
+  text.label += fmt::format("_w{}{}{}{}", v.windows_a, v.windows_b, v.windows_c,
+                            v.windows_o);
   return text;
 }
 
@@ -151,7 +152,8 @@ std::vector<MatmulVariant> enumerate() {
     add(Plan::Vector, dtype, 0, 0, 4);
     add(Plan::Vector, dtype, 1, 0, 16);
   }
-  for (const DType dtype : wgsl::kInts) add(Plan::Integer, dtype, 0, 0, 0);
+  for (const DType dtype : wgsl::kInts)
+    add(Plan::Integer, dtype, 0, 0, 0);
   return all;
 }
 
@@ -201,10 +203,10 @@ void run(const at::Tensor& a, const at::Tensor& b, const at::Tensor& bias,
   const at::Tensor* second = &b;
 
   MatmulVariant v{};
-  const auto plan = !wgsl::is_float(dtype)      ? Plan::Integer
-                    : p.m == 1 || p.n == 1      ? Plan::Vector
-                    : broadcast_lanes() != 0    ? Plan::Subgroup
-                                                : Plan::Tile;
+  const auto plan = !wgsl::is_float(dtype)   ? Plan::Integer
+                    : p.m == 1 || p.n == 1   ? Plan::Vector
+                    : broadcast_lanes() != 0 ? Plan::Subgroup
+                                             : Plan::Tile;
   uint32_t tile_m = 1, tile_n = 1;
   const uint32_t lanes = wgsl::lanes_of(dtype);
   bool owns_words = lanes == 1;
@@ -218,7 +220,8 @@ void run(const at::Tensor& a, const at::Tensor& b, const at::Tensor& bias,
         std::swap(p.m, p.n);
         std::swap(va, vb);
         std::swap(first, second);
-        for (View* view : {&va, &vb, &vc, &vo}) view->transpose();
+        for (View* view : {&va, &vb, &vc, &vo})
+          view->transpose();
       }
       v.order_a = p.m > 1 && va.row == 1 && va.col != 1;
       v.size = v.order_a ? 16 : p.m >= 4 ? 4 : 1;
@@ -275,8 +278,7 @@ void run(const at::Tensor& a, const at::Tensor& b, const at::Tensor& bias,
 
 // True when both are the same elements in the same places.
 bool same_view(const at::Tensor& a, const at::Tensor& b) {
-  return a.storage_offset() == b.storage_offset() &&
-         a.strides() == b.strides();
+  return a.storage_offset() == b.storage_offset() && a.strides() == b.strides();
 }
 
 }  // namespace

@@ -26,9 +26,9 @@ using wgsl::Mode;
 // Elements that one thread looks through.
 constexpr uint32_t kChunk = 64;
 
-#define NONZERO_PARAMS(X)                                                \
-  X(u32x8, sizes) X(u32, offset_a) X(u32, count) X(u32, rank) X(u32, total) \
-  X(u32, chunks)
+#define NONZERO_PARAMS(X) \
+  X(u32x8, sizes)         \
+  X(u32, offset_a) X(u32, count) X(u32, rank) X(u32, total) X(u32, chunks)
 WEBGPU_PARAMS(NonzeroParams, NONZERO_PARAMS);
 
 enum class Output : uint8_t { Count, Offsets, Coordinates };
@@ -114,8 +114,8 @@ struct Found {
     params.offset_a = uint32_t(source.storage_offset());
     params.count = uint32_t(source.numel());
     params.chunks = uint32_t(ceil_div(params.count, kChunk));
-    const Tensor counts = at::empty({int64_t(params.chunks)},
-                                    source.options().dtype(at::kInt));
+    const Tensor counts =
+        at::empty({int64_t(params.chunks)}, source.options().dtype(at::kInt));
     launch(family(variant(Output::Count, counts)), {&source, &counts}, params,
            workgroups());
     sums = running_sum(counts);
@@ -178,10 +178,10 @@ Indexing by_offsets(const Tensor& flat, const Tensor& offsets) {
 }
 
 Tensor select_masked(const Tensor& self_, const Tensor& mask_) {
-  TORCH_CHECK(mask_.scalar_type() == at::kBool ||
-                  mask_.scalar_type() == at::kByte,
-              "masked_select: expected a mask of dtype bool, but got ",
-              mask_.scalar_type());
+  TORCH_CHECK(
+      mask_.scalar_type() == at::kBool || mask_.scalar_type() == at::kByte,
+      "masked_select: expected a mask of dtype bool, but got ",
+      mask_.scalar_type());
   const auto [mask, self] = at::expand_outplace(mask_, self_);
   if (self->numel() == 0) return at::empty({0}, self_.options());
   const Tensor offsets = nonzero_offsets(*mask);
@@ -191,11 +191,10 @@ Tensor select_masked(const Tensor& self_, const Tensor& mask_) {
   return out;
 }
 
-Tensor& masked_select_out(const Tensor& self, const Tensor& mask,
-                          Tensor& out) {
+Tensor& masked_select_out(const Tensor& self, const Tensor& mask, Tensor& out) {
   TORCH_CHECK(self.scalar_type() == out.scalar_type(),
-              "masked_select: expected out to have dtype ",
-              self.scalar_type(), ", but got ", out.scalar_type());
+              "masked_select: expected out to have dtype ", self.scalar_type(),
+              ", but got ", out.scalar_type());
   const Tensor result = select_masked(self, mask);
   at::native::resize_output(out, result.sizes());
   return out.copy_(result);
@@ -227,17 +226,16 @@ Tensor repeat_interleave(const Tensor& repeats,
   TORCH_CHECK(repeats.dim() == 1,
               "repeat_interleave: expected repeats of one dimension, but got ",
               repeats.dim());
-  TORCH_CHECK(repeats.scalar_type() == at::kLong ||
-                  repeats.scalar_type() == at::kInt,
-              "repeat_interleave: expected repeats of dtype int64 or int32, "
-              "but got ",
-              repeats.scalar_type());
+  TORCH_CHECK(
+      repeats.scalar_type() == at::kLong || repeats.scalar_type() == at::kInt,
+      "repeat_interleave: expected repeats of dtype int64 or int32, "
+      "but got ",
+      repeats.scalar_type());
   if (repeats.size(0) == 0) return at::empty({0}, repeats.options());
   const Tensor sums = running_sum(repeats.to(at::kInt));
   NonzeroParams params;
   params.count = uint32_t(repeats.size(0));
-  const int64_t total =
-      output_size ? output_size->expect_int() : last_of(sums);
+  const int64_t total = output_size ? output_size->expect_int() : last_of(sums);
   params.total = uint32_t(total);
   const Tensor out = at::empty({total}, repeats.options());
   const RepeatVariant v{uint8_t(wgsl::dtype_of(repeats.scalar_type())),
@@ -251,8 +249,8 @@ Tensor repeat_interleave(const Tensor& repeats,
 
 Tensor nonzero_offsets(const Tensor& t) {
   const Found found(t);
-  const Tensor offsets = at::empty({int64_t(found.params.total)},
-                                   t.options().dtype(at::kInt));
+  const Tensor offsets =
+      at::empty({int64_t(found.params.total)}, t.options().dtype(at::kInt));
   found.write(Output::Offsets, offsets);
   return offsets;
 }

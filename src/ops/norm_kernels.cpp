@@ -31,22 +31,24 @@ struct Variant {
   uint8_t windows_o;
 };
 
-#define NORM_PARAMS(X)                                                  \
-  X(u32, rows) X(u32, count) X(u32, groups) X(u32, per_group)           \
-  X(u32, spatial) X(f32, eps) X(u32, a_offset) X(u32, w_offset)         \
-  X(u32, b_offset) X(u32, o_offset)
+#define NORM_PARAMS(X)                                                       \
+  X(u32, rows)                                                               \
+  X(u32, count) X(u32, groups) X(u32, per_group) X(u32, spatial) X(f32, eps) \
+      X(u32, a_offset) X(u32, w_offset) X(u32, b_offset) X(u32, o_offset)
 WEBGPU_PARAMS(NormParams, NORM_PARAMS);
 
-#define NORM_BACKWARD_PARAMS(X)                                         \
-  X(u32, rows) X(u32, count) X(u32, groups) X(u32, per_group)           \
-  X(u32, spatial) X(u32, g_offset) X(u32, a_offset) X(u32, m_offset)    \
-  X(u32, r_offset) X(u32, w_offset) X(u32, o_offset)
+#define NORM_BACKWARD_PARAMS(X)                                           \
+  X(u32, rows)                                                            \
+  X(u32, count) X(u32, groups) X(u32, per_group) X(u32, spatial)          \
+      X(u32, g_offset) X(u32, a_offset) X(u32, m_offset) X(u32, r_offset) \
+          X(u32, w_offset) X(u32, o_offset)
 WEBGPU_PARAMS(NormBackwardParams, NORM_BACKWARD_PARAMS);
 
-#define NORM_WEIGHTS_PARAMS(X)                                          \
-  X(u32, outer) X(u32, channels) X(u32, spatial) X(u32, groups)         \
-  X(u32, per_group) X(u32, splits) X(u32, chunk) X(u32, g_offset)       \
-  X(u32, a_offset) X(u32, m_offset) X(u32, r_offset)
+#define NORM_WEIGHTS_PARAMS(X)                                       \
+  X(u32, outer)                                                      \
+  X(u32, channels) X(u32, spatial) X(u32, groups) X(u32, per_group)  \
+      X(u32, splits) X(u32, chunk) X(u32, g_offset) X(u32, a_offset) \
+          X(u32, m_offset) X(u32, r_offset)
 WEBGPU_PARAMS(NormWeightsParams, NORM_WEIGHTS_PARAMS);
 
 const char* name_of_kind(NormKind kind) {
@@ -111,9 +113,8 @@ wgsl::KernelText describe(const Variant& v) {
                                  v.by_group ? "group" : "own")});
   text.substitutions.push_back({"result", result});
   text.substitutions.push_back(
-      {"statistics",
-       rms ? "store_r(row, rstd);"
-           : "store_m(row, mean);\n    store_r(row, rstd);"});
+      {"statistics", rms ? "store_r(row, rstd);"
+                         : "store_m(row, mean);\n    store_r(row, rstd);"});
   return text;
 }
 
@@ -155,9 +156,8 @@ wgsl::KernelText describe_weights(const Variant& v) {
   text.operands.push_back({"w", DType::F32, Mode::Write, 1, {}});
   text.operands.push_back({"b", DType::F32, Mode::Write, 1, {}});
   text.substitutions = {
-      {"statistics", v.kind == NormKind::Group
-                         ? "n * p.groups + c / p.per_group"
-                         : "n"},
+      {"statistics",
+       v.kind == NormKind::Group ? "n * p.groups + c / p.per_group" : "n"},
       {"mean", rms ? "0.0" : "load_m(p.m_offset + row)"}};
   return text;
 }
@@ -303,9 +303,11 @@ void norm_backward_input(const NormShape& shape, const Tensor& grad,
   target.finish();
 }
 
-std::tuple<Tensor, Tensor> norm_backward_weights(
-    const NormShape& shape, const Tensor& grad, const Tensor& input,
-    const Tensor& mean, const Tensor& rstd) {
+std::tuple<Tensor, Tensor> norm_backward_weights(const NormShape& shape,
+                                                 const Tensor& grad,
+                                                 const Tensor& input,
+                                                 const Tensor& mean,
+                                                 const Tensor& rstd) {
   const auto options = input.options().dtype(at::kFloat);
   const int64_t channels = shape.channels();
   if (shape.rows == 0 || shape.count == 0) {
@@ -331,11 +333,16 @@ std::tuple<Tensor, Tensor> norm_backward_weights(
   p.a_offset = offset_of(a);
   p.m_offset = offset_of(mean);
   p.r_offset = offset_of(rstd);
-  const Variant v{shape.kind,    wgsl::dtype_of(a.scalar_type()),
-                  DType::F32,    DType::F32,
-                  0,             0,
-                  0,             windows_of(a),
-                  windows_of(g), 1};
+  const Variant v{shape.kind,
+                  wgsl::dtype_of(a.scalar_type()),
+                  DType::F32,
+                  DType::F32,
+                  0,
+                  0,
+                  0,
+                  windows_of(a),
+                  windows_of(g),
+                  1};
   launch_all(weights_family(v), {&g, &a, &mean, &rstd, &w, &b}, bytes_of(p),
              ceil_div(uint64_t(channels * splits), kWorkgroup));
   if (splits == 1) return {w.squeeze(0), b.squeeze(0)};

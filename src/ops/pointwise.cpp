@@ -17,13 +17,13 @@ using wgsl::Compute;
 using wgsl::DType;
 using wgsl::Mode;
 
-#define POINTWISE_PARAMS(X)                                            \
-  X(u32x8, sizes)                                                      \
-  X(u32x8, stride_a) X(u32x8, stride_b) X(u32x8, stride_c)             \
-  X(u64, value_a) X(u64, value_b) X(u64, value_c)                      \
-  X(u64, s0) X(u64, s1) X(u64, s2) X(u64, s3)                          \
-  X(u32, offset_a) X(u32, offset_b) X(u32, offset_c) X(u32, offset_o)  \
-  X(u32, count) X(u32, rank)
+#define POINTWISE_PARAMS(X)                                                   \
+  X(u32x8, sizes)                                                             \
+  X(u32x8, stride_a)                                                          \
+  X(u32x8, stride_b) X(u32x8, stride_c) X(u64, value_a) X(u64, value_b)       \
+      X(u64, value_c) X(u64, s0) X(u64, s1) X(u64, s2) X(u64, s3)             \
+          X(u32, offset_a) X(u32, offset_b) X(u32, offset_c) X(u32, offset_o) \
+              X(u32, count) X(u32, rank)
 WEBGPU_PARAMS(PointwiseParams, POINTWISE_PARAMS);
 
 constexpr const char* kNames[] = {"a", "b", "c"};
@@ -110,9 +110,8 @@ wgsl::KernelText describe(const PointwiseVariant& v) {
     text.label += mode == Mode::Read ? 'r' : mode == Mode::Shared ? 'i' : 's';
     text.operands.push_back({kNames[i], of, mode, v.windows[i], "o"});
     text.repeat.push_back(kNames[i]);
-    text.substitutions.emplace_back(
-        std::string("convert_") + kNames[i],
-        mask ? "" : wgsl::conversion(of, dtype));
+    text.substitutions.emplace_back(std::string("convert_") + kNames[i],
+                                    mask ? "" : wgsl::conversion(of, dtype));
   }
   text.operands.push_back(
       {"o", output_dtype(op, dtype), Mode::Write, v.windows[kMaxInputs], ""});
@@ -122,12 +121,11 @@ wgsl::KernelText describe(const PointwiseVariant& v) {
   const bool predicate = op.result == Result::Predicate;
   text.substitutions.emplace_back("index", index_text(op, v.strided));
   text.substitutions.emplace_back("scalars", scalar_text(op, compute));
+  text.substitutions.emplace_back("result",
+                                  predicate ? "u32" : wgsl::name_of(compute));
   text.substitutions.emplace_back(
-      "result", predicate ? "u32" : wgsl::name_of(compute));
-  text.substitutions.emplace_back(
-      "expression",
-      predicate ? fmt::format("select(0u, 1u, {})", op.expression)
-                : op.expression);
+      "expression", predicate ? fmt::format("select(0u, 1u, {})", op.expression)
+                              : op.expression);
   text.substitutions.emplace_back("workgroup", std::to_string(kWorkgroup));
   return text;
 }
@@ -148,7 +146,8 @@ std::vector<std::array<Mode, kMaxInputs>> modes_of(const PointwiseOp& op) {
     if (op.mask == 0 && a == I) continue;  // a mask is never the output
     for (const Mode b : {R, S}) {
       if (op.mask == 1 && b == S) continue;
-      for (const Mode c : {R, S}) all.push_back({a, b, c});
+      for (const Mode c : {R, S})
+        all.push_back({a, b, c});
     }
   }
   return all;
@@ -170,7 +169,8 @@ std::vector<PointwiseVariant> enumerate() {
             if (strided && op.inputs == 1 && modes[0] != Mode::Read) continue;
             PointwiseVariant v{id, uint8_t(dtype), uint8_t(in), strided,
                                {}, {1, 1, 1, 1}};
-            for (int i = 0; i < kMaxInputs; ++i) v.modes[i] = uint8_t(modes[i]);
+            for (int i = 0; i < kMaxInputs; ++i)
+              v.modes[i] = uint8_t(modes[i]);
             all.push_back(v);
           }
         }
@@ -190,7 +190,8 @@ uint32_t to_u32(int64_t value) {
 
 void set(wgsl::params::u32x8& to, const std::array<int64_t, 8>& from,
          int rank) {
-  for (int d = 0; d < rank; ++d) to[d] = to_u32(from[d]);
+  for (int d = 0; d < rank; ++d)
+    to[d] = to_u32(from[d]);
 }
 
 bool same_view(const at::Tensor& a, const at::Tensor& b) {
@@ -283,7 +284,9 @@ OpId register_pointwise(PointwiseOp op) {
   return OpId(table().size() - 1);
 }
 
-const PointwiseOp& pointwise_op(OpId id) { return table().at(id); }
+const PointwiseOp& pointwise_op(OpId id) {
+  return table().at(id);
+}
 
 wgsl::params::u64 encode(const c10::Scalar& scalar, DType dtype) {
   switch (wgsl::compute_of(dtype)) {
@@ -294,10 +297,10 @@ wgsl::params::u64 encode(const c10::Scalar& scalar, DType dtype) {
     }
     case Compute::U32:
       if (dtype == DType::Bool) return {uint32_t(scalar.toBool()), 0};
-      return {uint32_t(uint8_t(scalar.isFloatingPoint()
-                                   ? int64_t(scalar.toDouble())
-                                   : scalar.toLong())),
-              0};
+      return {
+          uint32_t(uint8_t(scalar.isFloatingPoint() ? int64_t(scalar.toDouble())
+                                                    : scalar.toLong())),
+          0};
     default: {
       const int64_t value = scalar.isFloatingPoint()
                                 ? static_cast<int64_t>(scalar.toDouble())
@@ -356,8 +359,8 @@ void pointwise(OpId id, DType dtype, std::span<const Input> inputs,
   }
 
   const auto kernel = uint8_t(kernel_dtype(op, dtype));
-  PointwiseVariant variant{
-      id, kernel, kernel, 0, {}, {1, 1, 1, windows_of(out)}};
+  PointwiseVariant variant{id, kernel, kernel,
+                           0,  {},     {1, 1, 1, windows_of(out)}};
   PointwiseParams params;
   params.count = to_u32(count);
   params.offset_o = to_u32(out.storage_offset());
@@ -379,8 +382,8 @@ void pointwise(OpId id, DType dtype, std::span<const Input> inputs,
       // The first input may be the output itself, the second only with it.
       const bool shares =
           same_view(*tensors[i], out) && !op.casts && op.mask != int(i) &&
-          (i == 0 || (op.inputs == 2 &&
-                      variant.modes[0] == uint8_t(Mode::Shared)));
+          (i == 0 ||
+           (op.inputs == 2 && variant.modes[0] == uint8_t(Mode::Shared)));
       if (shares) {
         variant.modes[i] = uint8_t(Mode::Shared);
         params.*kOffsets[i] = params.offset_o;

@@ -30,8 +30,8 @@ struct PointwiseOp {
   std::vector<wgsl::DType> dtypes;
   Result result = Result::Value;
   uint8_t scalars = 0;
-  int8_t mask = -1;         // the input that is a bool tensor whatever T is
-  bool casts = false;       // copy: the input may have any dtype
+  int8_t mask = -1;    // the input that is a bool tensor whatever T is
+  bool casts = false;  // copy: the input may have any dtype
 };
 
 using OpId = uint16_t;

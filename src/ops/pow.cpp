@@ -11,9 +11,9 @@ namespace {
 
 using wgsl::DType;
 
-constexpr DType kNumeric[] = {DType::F32, DType::F16, DType::BF16, DType::I64,
-                              DType::I32, DType::I16, DType::I8,   DType::U8,
-                              DType::Bool};
+constexpr DType kNumeric[] = {DType::F32, DType::F16, DType::BF16,
+                              DType::I64, DType::I32, DType::I16,
+                              DType::I8,  DType::U8,  DType::Bool};
 
 OpId register_power(const char* name, uint8_t inputs, const char* expression,
                     bool floats_only = false) {

@@ -68,8 +68,7 @@ void run_pointwise(OpId op, c10::ScalarType compute,
     pointwise(op, wgsl::dtype_of(compute), inputs, out, scalars);
     return;
   }
-  const at::Tensor computed =
-      at::empty(shape, out.options().dtype(result));
+  const at::Tensor computed = at::empty(shape, out.options().dtype(result));
   pointwise(op, wgsl::dtype_of(compute), inputs, computed, scalars);
   out.copy_(computed);
 }

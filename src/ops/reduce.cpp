@@ -75,8 +75,8 @@ constexpr Row kRows[] = {
      "acc | other", "acc"},
     {"all", kCount, Types::Truth, "1u", "acc & u32(!t_is_zero(x))",
      "acc & other", "acc"},
-    {"count_nonzero", kCount, Types::Index, "0u",
-     "acc + u32(!t_is_zero(x))", "acc + other", "u32_to_i64(acc)"},
+    {"count_nonzero", kCount, Types::Index, "0u", "acc + u32(!t_is_zero(x))",
+     "acc + other", "u32_to_i64(acc)"},
     {"norm_0", kCount, Types::Float, "0u", "acc + u32(!t_is_zero(x))",
      "acc + other", "u32_to_f32(acc)"},
     {"norm_1", kValue, Types::Float, "0.0", "acc + abs_f32(x)", "acc + other",
@@ -85,11 +85,10 @@ constexpr Row kRows[] = {
      "sqrt(acc)"},
     {"norm_max", kValue, Types::Float, "0.0", "max_nan(acc, abs_f32(x))",
      "max_nan(acc, other)", "acc"},
-    {"norm_min", kValue, Types::Float, "inf_f32()",
-     "min_nan(acc, abs_f32(x))", "min_nan(acc, other)", "acc"},
-    {"norm_p", kValue, Types::Float, "0.0",
-     "acc + m_pow(abs_f32(x), p.order)", "acc + other",
-     "m_pow(acc, 1.0 / p.order)"},
+    {"norm_min", kValue, Types::Float, "inf_f32()", "min_nan(acc, abs_f32(x))",
+     "min_nan(acc, other)", "acc"},
+    {"norm_p", kValue, Types::Float, "0.0", "acc + m_pow(abs_f32(x), p.order)",
+     "acc + other", "m_pow(acc, 1.0 / p.order)"},
     {"logsumexp", kLogSum, Types::Float, "LogSum(-inf_f32(), 0.0)",
      "log_sum_merge(acc, LogSum(x, 1.0))", "log_sum_merge(acc, other)",
      "log_sum_value(acc)"},
@@ -124,7 +123,9 @@ constexpr Row kRows[] = {
 constexpr size_t kCountOfRows = std::size(kRows);
 static_assert(kCountOfRows == size_t(Reduction::StdMean) + 1);
 
-const Row& row_of(Reduction op) { return kRows[size_t(op)]; }
+const Row& row_of(Reduction op) {
+  return kRows[size_t(op)];
+}
 
 // The operator whose first stage this one shares.
 Reduction first_stage_of(Reduction op) {
@@ -154,13 +155,13 @@ struct Variant {
   uint8_t windows_q;
 };
 
-#define REDUCE_PARAMS(X)                                                  \
-  X(u32, outputs) X(u32, reduced) X(u32, splits) X(u32, chunk)            \
-  X(u32, a_offset) X(u32, o_offset) X(u32, q_offset)                      \
-  X(f32, divisor) X(f32, order)                                           \
-  X(u32, kept_rank) X(u32, reduced_rank)                                  \
-  X(u32x8, kept_sizes) X(u32x8, kept_strides)                             \
-  X(u32x8, reduced_sizes) X(u32x8, reduced_strides)
+#define REDUCE_PARAMS(X)                                              \
+  X(u32, outputs)                                                     \
+  X(u32, reduced) X(u32, splits) X(u32, chunk) X(u32, a_offset)       \
+      X(u32, o_offset) X(u32, q_offset) X(f32, divisor) X(f32, order) \
+          X(u32, kept_rank) X(u32, reduced_rank) X(u32x8, kept_sizes) \
+              X(u32x8, kept_strides) X(u32x8, reduced_sizes)          \
+                  X(u32x8, reduced_strides)
 WEBGPU_PARAMS(ReduceParams, REDUCE_PARAMS);
 
 // The second result is an index beside a value, else it is like the first.
@@ -176,14 +177,13 @@ wgsl::KernelText describe(const Variant& v) {
     text.label = fmt::format(
         "{}_{}_{}", row.name,
         v.stage == Stage::First ? name_of(v.a) : name_of(v.compute),
-        v.stage == Stage::First
-            ? fmt::format("{}_parts", name_of(v.compute))
-            : fmt::format("parts_{}", name_of(v.o)));
+        v.stage == Stage::First ? fmt::format("{}_parts", name_of(v.compute))
+                                : fmt::format("parts_{}", name_of(v.o)));
   }
   text.label += v.by_group ? "_group" : "_thread";
   if (v.windows_a * v.windows_o * v.windows_q != 1) {
-    text.label += fmt::format("_w{}{}{}", v.windows_a, v.windows_o,
-                              v.windows_q);
+    text.label +=
+        fmt::format("_w{}{}{}", v.windows_a, v.windows_o, v.windows_q);
   }
   text.file = "reduce";
   text.compute = v.compute;
@@ -310,8 +310,8 @@ struct Axes {
   void add(int64_t size, int64_t stride) {
     if (size == 1) return;
     count *= uint64_t(size);
-    if (rank > 0 && uint64_t(stride) ==
-                        uint64_t(sizes[rank - 1]) * strides[rank - 1]) {
+    if (rank > 0 &&
+        uint64_t(stride) == uint64_t(sizes[rank - 1]) * strides[rank - 1]) {
       sizes[rank - 1] *= uint32_t(size);
     } else if (rank < 8) {
       sizes[rank] = uint32_t(size);
@@ -346,7 +346,8 @@ void split_axes(const at::Tensor& self, DimMask dims, bool ordered, Axes& kept,
       return self.stride(a) < self.stride(b);
     });
   }
-  for (const int64_t d : inner) reduced.add(self.size(d), self.stride(d));
+  for (const int64_t d : inner)
+    reduced.add(self.size(d), self.stride(d));
   kept.close();
   reduced.close();
 }
@@ -379,8 +380,8 @@ Plan plan_for(const Axes& kept, const Axes& reduced) {
 // A kernel writes whole words of a contiguous tensor of its own.
 bool is_writable(const at::Tensor& out, const at::Tensor& self) {
   return out.is_contiguous() &&
-         out.storage_offset() %
-                 lanes_of(wgsl::dtype_of(out.scalar_type())) == 0 &&
+         out.storage_offset() % lanes_of(wgsl::dtype_of(out.scalar_type())) ==
+             0 &&
          !same_buffer(out, self);
 }
 

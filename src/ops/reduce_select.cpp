@@ -22,9 +22,10 @@ void check_not_empty(const char* name, const Tensor& self, DimMask dims) {
 }
 
 void check_not_empty(const char* name, const Tensor& self) {
-  TORCH_CHECK(self.numel() > 0, name,
-              ": Expected reduction dim to be specified for input.numel() == 0. "
-              "Specify the reduction dim with the 'dim' argument.");
+  TORCH_CHECK(
+      self.numel() > 0, name,
+      ": Expected reduction dim to be specified for input.numel() == 0. "
+      "Specify the reduction dim with the 'dim' argument.");
 }
 
 template <Reduction op>

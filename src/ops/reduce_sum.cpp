@@ -119,7 +119,8 @@ ScalarType truth_type(const Tensor& self) {
 void truth(Reduction op, const char* name, const Tensor& self, DimMask dims,
            bool keepdim, Tensor& out) {
   TORCH_CHECK(out.scalar_type() == at::kBool || out.scalar_type() == at::kByte,
-              name, ": Expected out tensor to have dtype bool or uint8, but got ",
+              name,
+              ": Expected out tensor to have dtype bool or uint8, but got ",
               out.scalar_type(), " instead");
   resize_result(out, reduced_shape(self, dims, keepdim));
   if (out.scalar_type() == truth_type(self)) {
@@ -212,13 +213,12 @@ Tensor& vector_norm_out(const Tensor& self, const at::Scalar& ord,
                 "an identity");
   }
   resize_result(out, reduced_shape(self, dims, keepdim));
-  const Reduction op = order == 0          ? Reduction::Norm0
-                       : order == 1        ? Reduction::Norm1
-                       : order == 2        ? Reduction::Norm2
-                       : order == INFINITY ? Reduction::NormMax
-                       : order == -INFINITY
-                           ? Reduction::NormMin
-                           : Reduction::NormP;
+  const Reduction op = order == 0           ? Reduction::Norm0
+                       : order == 1         ? Reduction::Norm1
+                       : order == 2         ? Reduction::Norm2
+                       : order == INFINITY  ? Reduction::NormMax
+                       : order == -INFINITY ? Reduction::NormMin
+                                            : Reduction::NormP;
   reduce(op, self, dims, out, {}, {.order = order});
   return out;
 }
@@ -254,10 +254,10 @@ Tensor& logsumexp_out(const Tensor& self, at::IntArrayRef dim, bool keepdim,
 Tensor logsumexp(const Tensor& self, at::IntArrayRef dim, bool keepdim) {
   const bool integral =
       at::isIntegralType(self.scalar_type(), /*includeBool=*/true);
-  Tensor out = at::empty(
-      reduced_shape(self, reduced_dims(self, dim), keepdim),
-      integral ? self.options().dtype(c10::get_default_dtype())
-               : self.options());
+  Tensor out =
+      at::empty(reduced_shape(self, reduced_dims(self, dim), keepdim),
+                integral ? self.options().dtype(c10::get_default_dtype())
+                         : self.options());
   return logsumexp_out(self, dim, keepdim, out);
 }
 

@@ -71,8 +71,8 @@ Tensor moment(const Tensor& self, OptionalIntArrayRef dim,
         .toTensor();
   }
   check_float(name, self);
-  Tensor out = at::empty(
-      reduced_shape(self, reduced_dims(self, dim), keepdim), self.options());
+  Tensor out = at::empty(reduced_shape(self, reduced_dims(self, dim), keepdim),
+                         self.options());
   moments(op, name, self, dim, correction, keepdim, out);
   return out;
 }
@@ -85,9 +85,9 @@ std::tuple<Tensor, Tensor> moment_and_mean(const Tensor& self,
   constexpr const char* name =
       op == Reduction::VarMean ? "var_mean" : "std_mean";
   if (!is_native(self)) {
-    auto results = cpu_call(
-        op == Reduction::VarMean ? "aten::var_mean" : "aten::std_mean",
-        "correction", {self, dim, correction, keepdim});
+    auto results =
+        cpu_call(op == Reduction::VarMean ? "aten::var_mean" : "aten::std_mean",
+                 "correction", {self, dim, correction, keepdim});
     return {results[0].toTensor(), results[1].toTensor()};
   }
   check_float(name, self);

@@ -30,18 +30,17 @@ RowTarget::RowTarget(const at::Tensor& out, const Rows& rows,
   const uint32_t lanes = wgsl::lanes_of(wgsl::dtype_of(out.scalar_type()));
   const bool whole_words =
       lanes == 1 || (rows.inner == 1 && rows.count % lanes == 0);
-  const bool own_buffer =
-      std::none_of(inputs.begin(), inputs.end(), [&](const at::Tensor* input) {
-        return same_buffer(*input, out);
-      });
+  const bool own_buffer = std::none_of(
+      inputs.begin(), inputs.end(),
+      [&](const at::Tensor* input) { return same_buffer(*input, out); });
   if (whole_words && own_buffer && out.is_contiguous() &&
       out.storage_offset() % lanes == 0) {
     return;
   }
   const auto wide =
       at::isFloatingType(out.scalar_type()) ? at::kFloat : at::kLong;
-  target_ = at::empty(
-      out.sizes(), whole_words ? out.options() : out.options().dtype(wide));
+  target_ = at::empty(out.sizes(),
+                      whole_words ? out.options() : out.options().dtype(wide));
 }
 
 void RowTarget::finish() const {

@@ -44,10 +44,12 @@ struct Row {
 
 // In the order of Scan.
 constexpr Row kRows[] = {
-    {"cumsum", "T", "value", "t_zero()", "t_add(acc, x)", "t_add(acc, other)", "acc"},
+    {"cumsum", "T", "value", "t_zero()", "t_add(acc, x)", "t_add(acc, other)",
+     "acc"},
     {"cumsum", "vec2<f32>", "exact", "vec2<f32>(0.0)", "exact_add(acc, x)",
      "exact_merge(acc, other)", "exact_value(acc)"},
-    {"cumprod", "T", "value", "t_one()", "t_mul(acc, x)", "t_mul(acc, other)", "acc"},
+    {"cumprod", "T", "value", "t_one()", "t_mul(acc, x)", "t_mul(acc, other)",
+     "acc"},
     {"logcumsumexp", "LogSum", "log_sum", "LogSum(-inf_f32(), 0.0)",
      "log_sum_merge(acc, LogSum(x, 1.0))", "log_sum_merge(acc, other)",
      "log_sum_value(acc)"},
@@ -70,10 +72,10 @@ struct Variant {
   uint8_t windows_q;
 };
 
-#define SCAN_PARAMS(X)                                      \
-  X(u32, rows) X(u32, count) X(u32, inner) X(u32, chunk)    \
-  X(u32, blocks) X(u32, block)                              \
-  X(u32, a_offset) X(u32, o_offset) X(u32, q_offset)
+#define SCAN_PARAMS(X)                                                   \
+  X(u32, rows)                                                           \
+  X(u32, count) X(u32, inner) X(u32, chunk) X(u32, blocks) X(u32, block) \
+      X(u32, a_offset) X(u32, o_offset) X(u32, q_offset)
 WEBGPU_PARAMS(ScanParams, SCAN_PARAMS);
 
 // The CPU's dtypes: sums and products of any, others of the input's.
@@ -141,10 +143,10 @@ wgsl::KernelText describe(const Variant& v) {
       {"step", row.step},
       {"prior", prior},
       {"item", v.by_group ? "group_index(group, groups)"
-                         : "thread_index(group, groups, lane, 64u)"},
+                          : "thread_index(group, groups, lane, 64u)"},
       {"first", v.by_group ? "lane" : "0u"},
-      {"before", v.by_group ? "before(prior, start, begin, end, lane)"
-                            : "initial()"},
+      {"before",
+       v.by_group ? "before(prior, start, begin, end, lane)" : "initial()"},
       {"emit", emit},
   };
   return text;
@@ -178,7 +180,7 @@ wgsl::KernelText describe_totals(const Variant& v) {
   text.operands = {{"a", v.a, Mode::Read, v.windows_a, {}},
                    {"t", DType::I32, Mode::Write, 1, {}}};
   text.substitutions = {
-      {"acc", row.acc},   {"init", row.init}, {"merge", row.merge},
+      {"acc", row.acc},     {"init", row.init}, {"merge", row.merge},
       {"load", load_of(v)}, {"step", row.step}, {"words", row.words},
   };
   return text;
@@ -225,8 +227,8 @@ void scan(Scan op, const Tensor& self, int64_t dim, const Tensor& out,
   a = a.contiguous();
   const RowTarget target(out, rows, {&a});
   const Tensor& o = target.tensor();
-  const Tensor q = !indices.defined() || (indices.is_contiguous() &&
-                                          !same_buffer(indices, a))
+  const Tensor q = !indices.defined() ||
+                           (indices.is_contiguous() && !same_buffer(indices, a))
                        ? indices
                        : at::empty(indices.sizes(), indices.options());
   Variant v{op,
@@ -248,8 +250,8 @@ void scan(Scan op, const Tensor& self, int64_t dim, const Tensor& out,
   p.o_offset = uint32_t(o.storage_offset());
   p.q_offset = q.defined() ? uint32_t(q.storage_offset()) : 0;
   if (rows.by_group()) {
-    p.blocks = uint32_t(std::clamp<uint64_t>(rows.count / kBlock, 1,
-                                             kMaxBlocks));
+    p.blocks =
+        uint32_t(std::clamp<uint64_t>(rows.count / kBlock, 1, kMaxBlocks));
     if (rows.rows() >= kMaxBlocks) p.blocks = 1;
     // Whole words for each thread.
     const uint64_t share = ceil_div(rows.count, p.blocks * kWorkgroup);

@@ -11,7 +11,7 @@ namespace torch_webgpu::ops {
 using MakeIndexing = c10::function_ref<Indexing(const at::Tensor&)>;
 
 // indexed_write that adds up 16-bit floats in float32.
-void combine_into(const at::Tensor& self, MakeIndexing, const at::Tensor& values,
-                  Combine);
+void combine_into(const at::Tensor& self, MakeIndexing,
+                  const at::Tensor& values, Combine);
 
 }  // namespace torch_webgpu::ops

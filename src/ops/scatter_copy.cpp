@@ -14,10 +14,10 @@ namespace {
 using wgsl::DType;
 using wgsl::Mode;
 
-#define SCATTER_COPY_PARAMS(X)                             \
-  X(u32x8, sizes) X(u32x8, stride_a) X(u32x8, stride_o)    \
-  X(u64, value_a)                                          \
-  X(u32, offset_a) X(u32, offset_o) X(u32, count) X(u32, rank)
+#define SCATTER_COPY_PARAMS(X)                                           \
+  X(u32x8, sizes)                                                        \
+  X(u32x8, stride_a) X(u32x8, stride_o) X(u64, value_a) X(u32, offset_a) \
+      X(u32, offset_o) X(u32, count) X(u32, rank)
 WEBGPU_PARAMS(ScatterCopyParams, SCATTER_COPY_PARAMS);
 
 struct ScatterCopyVariant {
@@ -66,8 +66,8 @@ const OpId kCopy = register_pointwise(
 
 void scatter_copy(const Input& input, const at::Tensor& out) {
   const DType to = wgsl::dtype_of(out.scalar_type());
-  ScatterCopyVariant variant{uint8_t(to), uint8_t(to), uint8_t(Mode::Scalar),
-                             1, windows_of(out)};
+  ScatterCopyVariant variant{uint8_t(to), uint8_t(to), uint8_t(Mode::Scalar), 1,
+                             windows_of(out)};
   ScatterCopyParams params;
   std::vector<at::Tensor> views{out};
   if (input.is_scalar()) {

@@ -24,10 +24,10 @@ using wgsl::Compute;
 using wgsl::DType;
 using wgsl::Mode;
 
-#define SEQUENCE_PARAMS(X)                                           \
-  X(u64, start) X(u64, step) X(f32, start_high) X(f32, start_low)    \
-  X(f32, step_high) X(f32, step_low) X(f32, end) X(u32, offset_o)    \
-  X(u32, count)
+#define SEQUENCE_PARAMS(X)                                            \
+  X(u64, start)                                                       \
+  X(u64, step) X(f32, start_high) X(f32, start_low) X(f32, step_high) \
+      X(f32, step_low) X(f32, end) X(u32, offset_o) X(u32, count)
 WEBGPU_PARAMS(SequenceParams, SEQUENCE_PARAMS);
 
 struct SequenceVariant {
@@ -69,7 +69,8 @@ std::vector<SequenceVariant> enumerate() {
     all.push_back({uint8_t(dtype), 0, 1});
     all.push_back({uint8_t(dtype), 1, 1});
   }
-  for (const DType dtype : wgsl::kInts) all.push_back({uint8_t(dtype), 0, 1});
+  for (const DType dtype : wgsl::kInts)
+    all.push_back({uint8_t(dtype), 0, 1});
   return all;
 }
 
@@ -96,8 +97,8 @@ void run(SequenceParams p, bool linspace, const Tensor& out) {
 }
 
 // The number of elements, or what is wrong with the arguments.
-int64_t arange_size(const Scalar& start, const Scalar& end,
-                    const Scalar& step, bool integral) {
+int64_t arange_size(const Scalar& start, const Scalar& end, const Scalar& step,
+                    bool integral) {
   const double from = start.toDouble(), to = end.toDouble();
   const double by = step.toDouble();
   TORCH_CHECK(by != 0, "arange: step must be nonzero");
@@ -146,8 +147,10 @@ Tensor& arange_out(const Scalar& start, const Scalar& end, const Scalar& step,
 
 Tensor& linspace_out(const Scalar& start, const Scalar& end, int64_t steps,
                      Tensor& out) {
-  TORCH_CHECK(steps >= 0, "linspace: number of steps must be non-negative, "
-              "but is ", steps);
+  TORCH_CHECK(steps >= 0,
+              "linspace: number of steps must be non-negative, "
+              "but is ",
+              steps);
   const auto type = out.scalar_type();
   if (!wgsl::has_dtype(type)) {
     cpu_call("aten::linspace", "out", {start, end, steps, out});
@@ -180,7 +183,9 @@ Tensor& eye_m_out(c10::SymInt n, c10::SymInt m, Tensor& out) {
   return out;
 }
 
-Tensor& eye_out(c10::SymInt n, Tensor& out) { return eye_m_out(n, n, out); }
+Tensor& eye_out(c10::SymInt n, Tensor& out) {
+  return eye_m_out(n, n, out);
+}
 
 }  // namespace
 

@@ -26,20 +26,20 @@ struct Variant {
   uint8_t windows_o;
 };
 
-#define SOFTMAX_PARAMS(X)                                  \
-  X(u32, rows) X(u32, count) X(u32, inner) X(u32, a_offset) \
-  X(u32, o_offset)
+#define SOFTMAX_PARAMS(X) \
+  X(u32, rows) X(u32, count) X(u32, inner) X(u32, a_offset) X(u32, o_offset)
 WEBGPU_PARAMS(SoftmaxParams, SOFTMAX_PARAMS);
 
-#define SOFTMAX_BACKWARD_PARAMS(X)                         \
-  X(u32, rows) X(u32, count) X(u32, inner) X(u32, g_offset) \
-  X(u32, y_offset) X(u32, o_offset)
+#define SOFTMAX_BACKWARD_PARAMS(X)                              \
+  X(u32, rows)                                                  \
+  X(u32, count) X(u32, inner) X(u32, g_offset) X(u32, y_offset) \
+      X(u32, o_offset)
 WEBGPU_PARAMS(SoftmaxBackwardParams, SOFTMAX_BACKWARD_PARAMS);
 
 std::string label_of(const char* name, const Variant& v) {
-  auto label = fmt::format("{}{}_{}_{}_{}", v.log ? "log_" : "", name,
-                           name_of(v.a), name_of(v.o),
-                           v.by_group ? "group" : "thread");
+  auto label =
+      fmt::format("{}{}_{}_{}_{}", v.log ? "log_" : "", name, name_of(v.a),
+                  name_of(v.o), v.by_group ? "group" : "thread");
   if (v.windows_a * v.windows_y * v.windows_o != 1) {
     label += fmt::format("_w{}{}{}", v.windows_a, v.windows_y, v.windows_o);
   }
@@ -147,9 +147,9 @@ Tensor& softmax_backward_out(const Tensor& grad, const Tensor& output,
                              int64_t dim, at::ScalarType input_dtype,
                              Tensor& out) {
   if (!is_native(grad) || !is_native(output) || !is_native(out)) {
-    cpu_call(
-        log ? "aten::_log_softmax_backward_data" : "aten::_softmax_backward_data",
-        "out", {grad, output, dim, input_dtype, out});
+    cpu_call(log ? "aten::_log_softmax_backward_data"
+                 : "aten::_softmax_backward_data",
+             "out", {grad, output, dim, input_dtype, out});
     return out;
   }
   check_result_dtype(out, input_dtype);

@@ -24,7 +24,9 @@ wgsl::KernelText describe(const ProbeVariant&) {
   return text;
 }
 
-std::vector<ProbeVariant> enumerate() { return {{0}}; }
+std::vector<ProbeVariant> enumerate() {
+  return {{0}};
+}
 
 Family<ProbeVariant> family(describe, enumerate);
 

@@ -43,23 +43,21 @@ const OpId kLerp = register_pointwise(
      .expression =
          "select(b - (b - a) * (1.0 - c), a + c * (b - a), abs(c) < 0.5)",
      .dtypes = floats()});
-const OpId kAddcmul = register_pointwise(
-    {.name = "addcmul",
-     .inputs = 3,
-     .expression = "t_add(a, t_mul(t_mul(s0, b), c))",
-     .dtypes = numbers(),
-     .scalars = 1});
-const OpId kAddcdiv =
-    register_pointwise({.name = "addcdiv",
+const OpId kAddcmul =
+    register_pointwise({.name = "addcmul",
                         .inputs = 3,
-                        .expression = "a + t_div(s0 * b, c)",
-                        .dtypes = floats(),
+                        .expression = "t_add(a, t_mul(t_mul(s0, b), c))",
+                        .dtypes = numbers(),
                         .scalars = 1});
-const OpId kClamp = register_pointwise(
-    {.name = "clamp",
-     .inputs = 3,
-     .expression = "t_min(t_max(a, b), c)",
-     .dtypes = numbers()});
+const OpId kAddcdiv = register_pointwise({.name = "addcdiv",
+                                          .inputs = 3,
+                                          .expression = "a + t_div(s0 * b, c)",
+                                          .dtypes = floats(),
+                                          .scalars = 1});
+const OpId kClamp = register_pointwise({.name = "clamp",
+                                        .inputs = 3,
+                                        .expression = "t_min(t_max(a, b), c)",
+                                        .dtypes = numbers()});
 const OpId kClampMin = register_pointwise({.name = "clamp_min",
                                            .inputs = 2,
                                            .expression = "t_max(a, b)",
@@ -98,10 +96,8 @@ at::Tensor& where_out(const at::Tensor& condition, const at::Tensor& self,
 at::Tensor where(const at::Tensor& condition, const at::Tensor& self,
                  const at::Tensor& other) {
   const auto compute = at::result_type(self, other);
-  at::Tensor out = at::empty(
-      {0}, at::TensorOptions()
-               .dtype(compute)
-               .device(c10::Device(c10::kPrivateUse1, 0)));
+  at::Tensor out = at::empty({0}, at::TensorOptions().dtype(compute).device(
+                                      c10::Device(c10::kPrivateUse1, 0)));
   where_out(condition, self, other, out);
   return out;
 }
@@ -120,8 +116,7 @@ at::Tensor& masked_fill(at::Tensor& self, const at::Tensor& mask,
   }
   TORCH_CHECK(at::is_expandable_to(mask.sizes(), self.sizes()),
               "output with shape ", self.sizes(),
-              " doesn't match the broadcast shape of the mask ",
-              mask.sizes());
+              " doesn't match the broadcast shape of the mask ", mask.sizes());
   const Input inputs[] = {self, as_mask(mask), value};
   pointwise(kMaskedFill, wgsl::dtype_of(self.scalar_type()), inputs, self);
   return self;
@@ -176,10 +171,10 @@ at::Tensor& lerp_tensor_out(const at::Tensor& self, const at::Tensor& end,
 at::Tensor& add_product_out(OpId op, const char* name, const at::Tensor& self,
                             const at::Tensor& first, const at::Tensor& second,
                             const c10::Scalar& value, at::Tensor& out) {
-  const auto compute = c10::promoteTypes(
-      at::result_type(self, first),
-      second.dim() == 0 ? at::result_type(first, second)
-                        : second.scalar_type());
+  const auto compute =
+      c10::promoteTypes(at::result_type(self, first),
+                        second.dim() == 0 ? at::result_type(first, second)
+                                          : second.scalar_type());
   const bool known =
       have_dtypes({read_type(self, compute), read_type(first, compute),
                    read_type(second, compute), compute, out.scalar_type()});
@@ -233,8 +228,7 @@ bool clampable(c10::ScalarType compute, const at::Tensor& self,
 
 at::Tensor& clamp_out(const at::Tensor& self,
                       const std::optional<c10::Scalar>& low,
-                      const std::optional<c10::Scalar>& high,
-                      at::Tensor& out) {
+                      const std::optional<c10::Scalar>& high, at::Tensor& out) {
   auto compute = self.scalar_type();
   if (low) compute = at::result_type(self, *low);
   if (high) {
@@ -277,12 +271,12 @@ at::Tensor& clamp_max_out(const at::Tensor& self, const c10::Scalar& high,
                           at::Tensor& out) {
   return clamp_out(self, std::nullopt, high, out);
 }
-at::Tensor& clamp_min_tensor_out(const at::Tensor& self,
-                                 const at::Tensor& low, at::Tensor& out) {
+at::Tensor& clamp_min_tensor_out(const at::Tensor& self, const at::Tensor& low,
+                                 at::Tensor& out) {
   return clamp_tensor_out(self, low, std::nullopt, out);
 }
-at::Tensor& clamp_max_tensor_out(const at::Tensor& self,
-                                 const at::Tensor& high, at::Tensor& out) {
+at::Tensor& clamp_max_tensor_out(const at::Tensor& self, const at::Tensor& high,
+                                 at::Tensor& out) {
   return clamp_tensor_out(self, std::nullopt, high, out);
 }
 

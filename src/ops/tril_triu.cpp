@@ -22,9 +22,10 @@ using at::Tensor;
 using wgsl::DType;
 using wgsl::Mode;
 
-#define TRIANGLE_PARAMS(X)                                                \
-  X(u32x8, sizes) X(u32x8, stride_a) X(u32, offset_a) X(u32, offset_o)    \
-  X(u32, count) X(u32, rank) X(u32, rows) X(u32, cols) X(i32, diagonal)
+#define TRIANGLE_PARAMS(X)                                           \
+  X(u32x8, sizes)                                                    \
+  X(u32x8, stride_a) X(u32, offset_a) X(u32, offset_o) X(u32, count) \
+      X(u32, rank) X(u32, rows) X(u32, cols) X(i32, diagonal)
 WEBGPU_PARAMS(TriangleParams, TRIANGLE_PARAMS);
 
 struct TriangleVariant {
@@ -66,8 +67,7 @@ DType carrier_of(const Tensor& t) {
 }
 
 // `out` is contiguous and shares no buffer with self.
-void run(const Tensor& self_, int64_t diagonal, bool upper,
-         const Tensor& out) {
+void run(const Tensor& self_, int64_t diagonal, bool upper, const Tensor& out) {
   TriangleParams p;
   Tensor self = self_;
   Geometry geometry;
@@ -100,11 +100,10 @@ Tensor& triangle(const char* name, const Tensor& self,
   TORCH_CHECK(self.dim() >= 2, name,
               ": input tensor must have at least 2 dimensions");
   TORCH_CHECK(self.scalar_type() == out.scalar_type(), name,
-              ": expected out to have dtype ", self.scalar_type(),
-              ", but got ", out.scalar_type());
+              ": expected out to have dtype ", self.scalar_type(), ", but got ",
+              out.scalar_type());
   if (self.element_size() > 8) {
-    cpu_call(upper ? "aten::triu" : "aten::tril", "out",
-             {self, diagonal, out});
+    cpu_call(upper ? "aten::triu" : "aten::tril", "out", {self, diagonal, out});
     return out;
   }
   at::native::resize_output(out, self.sizes());

@@ -14,11 +14,11 @@ namespace {
 using wgsl::DType;
 
 enum class Kind : uint8_t {
-  Float,      // integers are converted to the default float type
-  Numeric,    // each dtype computes in itself
-  Rounding,   // the same, and integers are their own result
-  Integer,    // integers; bool takes the row before
-  Predicate,  // any dtype, bool results
+  Float,           // integers are converted to the default float type
+  Numeric,         // each dtype computes in itself
+  Rounding,        // the same, and integers are their own result
+  Integer,         // integers; bool takes the row before
+  Predicate,       // any dtype, bool results
   FloatPredicate,  // floating point only
 };
 
@@ -104,7 +104,8 @@ OpId register_row(const Row& row) {
 
 const auto kIds = [] {
   std::array<OpId, kCount> ids;
-  for (size_t i = 0; i < kCount; ++i) ids[i] = register_row(kRows[i]);
+  for (size_t i = 0; i < kCount; ++i)
+    ids[i] = register_row(kRows[i]);
   return ids;
 }();
 

@@ -30,8 +30,11 @@ READS = {
     "number": lambda x, i, j: x[1, i],
     "none": lambda x, i, j: x[i[:0]],
     "int32": lambda x, i, j: x[i.int(), j.int()],
-    "mask": lambda x, i, j: x[x > x.mean(dtype=torch.float32)]
-    if x.is_floating_point() else x[x != 0],
+    "mask": lambda x, i, j: (
+        x[x > x.mean(dtype=torch.float32)]
+        if x.is_floating_point()
+        else x[x != 0]
+    ),
     "mask of rows": lambda x, i, j: x[(i > 0)],
     "mask behind": lambda x, i, j: x[:, (i > 0)],
     "mask and index": lambda x, i, j: x[(i > 0), i[:2]],
@@ -91,21 +94,26 @@ def test_accumulate(dtype: torch.dtype) -> None:
     v = make((6,), dtype, seed=1, low=0, high=3).round()
     i = torch.tensor([0, 0, 0, 3, 3, 1])
     j = torch.tensor([1, 1, 2, 4, 4, 0])
-    check(lambda t, a, b, c: t.index_put_((a, b), c, accumulate=True),
-          x, i, j, v)
+    check(
+        lambda t, a, b, c: t.index_put_((a, b), c, accumulate=True), x, i, j, v
+    )
     check(lambda t, a, c: t.index_put_((a,), c, accumulate=True), x, i, v[:5])
-    check(lambda t, a, b, c: t.index_put((a, b), c), x, i[2:5:2], j[2:5:2],
-          v[:2])
+    check(
+        lambda t, a, b, c: t.index_put((a, b), c), x, i[2:5:2], j[2:5:2], v[:2]
+    )
 
 
 def test_edge_shapes() -> None:
-    check(lambda t: t[torch.zeros(3, dtype=torch.long, device=t.device)],
-          make((1, 0, 2)))
+    check(
+        lambda t: t[torch.zeros(3, dtype=torch.long, device=t.device)],
+        make((1, 0, 2)),
+    )
     check(lambda t: t[..., None][t > 0], make((3, 4)))
     check(lambda t: t[t > 100], make((3, 4)))
     check(lambda t: t[torch.tensor(True, device=t.device)], make((3,)))
-    check(lambda t: t.index_put_((torch.tensor([1]),), t.new_ones(())),
-          make((3,)))
+    check(
+        lambda t: t.index_put_((torch.tensor([1]),), t.new_ones(())), make((3,))
+    )
 
 
 def test_index_on_the_cpu() -> None:

@@ -89,7 +89,7 @@ def test_gradients() -> None:
 
 def test_errors() -> None:
     x = torch.ones(2, 3, device="webgpu")
-    with pytest.raises(RuntimeError, match="Sizes|sizes"):
+    with pytest.raises(RuntimeError, match=r"Sizes|sizes"):
         torch.cat([x, x.t()])
     with pytest.raises(RuntimeError, match="dimensions"):
         torch.cat([x, x[None]])

@@ -64,12 +64,21 @@ def test_scatter_add(dtype: torch.dtype, dim: int) -> None:
     src = small((6, 7), dtype, seed=1)
     index = repeated((5, 6), 7)
     check(torch.scatter_add, x, dim, index, src)
-    check(lambda t, i, s: t.scatter_(dim, i, s, reduce="add"), x.clone(),
-          index, src)
-    check(lambda t, i, s: t.scatter_(dim, i, s, reduce="multiply"), x.clone(),
-          index, src)
-    check(lambda t, i: t.scatter_(dim, i, 2, reduce="multiply"), x.clone(),
-          index)
+    check(
+        lambda t, i, s: t.scatter_(dim, i, s, reduce="add"),
+        x.clone(),
+        index,
+        src,
+    )
+    check(
+        lambda t, i, s: t.scatter_(dim, i, s, reduce="multiply"),
+        x.clone(),
+        index,
+        src,
+    )
+    check(
+        lambda t, i: t.scatter_(dim, i, 2, reduce="multiply"), x.clone(), index
+    )
 
 
 def test_int64_sums_carry() -> None:
@@ -90,11 +99,25 @@ def test_scatter_reduce(
     x = small((5, 7), dtype)
     src = small((6, 7), dtype, seed=1)
     index = repeated((4, 7), 5)
-    check(torch.scatter_reduce, x, 0, index, src, reduce,
-          include_self=include_self)
+    check(
+        torch.scatter_reduce,
+        x,
+        0,
+        index,
+        src,
+        reduce,
+        include_self=include_self,
+    )
     index = repeated((5, 6), 7)
-    check(torch.scatter_reduce, x, 1, index, src, reduce,
-          include_self=include_self)
+    check(
+        torch.scatter_reduce,
+        x,
+        1,
+        index,
+        src,
+        reduce,
+        include_self=include_self,
+    )
 
 
 def test_extremes_of_large_int64() -> None:
@@ -141,8 +164,9 @@ def test_layouts(layout: str, dtype: torch.dtype) -> None:
     index = change(repeated((3, 5), 6))
     check(lambda t, i, s: t.scatter_add_(0, i, s), x, index, src)
     check(lambda t, i, s: t.index_add_(0, i, s), x, index[:, 0], src)
-    check(lambda t, i, s: t.index_copy_(0, i, s), x,
-          torch.tensor([5, 1, 3]), src)
+    check(
+        lambda t, i, s: t.index_copy_(0, i, s), x, torch.tensor([5, 1, 3]), src
+    )
     check(lambda t, i: t.index_fill_(1, i, 7), x, torch.tensor([4, 1]))
 
 
@@ -152,8 +176,13 @@ def test_put() -> None:
     source = make((2, 2), seed=1)
     check(torch.put, x, index, source)
     check(torch.put, x.t(), index, source)
-    check(torch.put, x, torch.tensor([1, 1, 1, 1]), source.view(4),
-          accumulate=True)
+    check(
+        torch.put,
+        x,
+        torch.tensor([1, 1, 1, 1]),
+        source.view(4),
+        accumulate=True,
+    )
 
 
 def test_edge_shapes() -> None:

@@ -85,7 +85,8 @@ def test_out() -> None:
     check(lambda a, b: torch.index_select(a, 0, b, out=a.new_empty(0)), x, i)
     check(
         lambda a, b: torch.index_select(a, 0, b, out=a.new_empty(6, 4).t()),
-        x, i,
+        x,
+        i,
     )
     j = indices((4, 6), 4)
     check(lambda a, b: torch.gather(a, 0, b, out=a.new_empty(0)), x, j)
@@ -110,7 +111,9 @@ def test_embedding(dtype: torch.dtype, index_dtype: torch.dtype) -> None:
     check(lambda w, j: embedding(j, w, padding_idx=3), weight, i, grad=True)
     check(
         lambda w, j: embedding(j, w, padding_idx=3, scale_grad_by_freq=True),
-        weight, i, grad=True,
+        weight,
+        i,
+        grad=True,
     )
     check(lambda w, j: embedding(j, w), weight, i[:0], grad=True)
 

@@ -32,10 +32,12 @@ def operands(
     m: int, n: int, k: int, dtype: torch.dtype
 ) -> tuple[torch.Tensor, torch.Tensor]:
     return (
-        make((m, k), dtype, low=-3, high=3) if dtype != torch.uint8 else
-        make((m, k), dtype),
+        make((m, k), dtype, low=-3, high=3)
+        if dtype != torch.uint8
+        else make((m, k), dtype),
         make((k, n), dtype, seed=1, low=-3, high=3)
-        if dtype != torch.uint8 else make((k, n), dtype, seed=1),
+        if dtype != torch.uint8
+        else make((k, n), dtype, seed=1),
     )
 
 
@@ -167,10 +169,19 @@ def test_gradients() -> None:
     check(torch.mm, a, b, grad=True)
     check(torch.addmm, make((11,)), a, b, grad=True)
     check(torch.matmul, make((2, 3, 7, 5)), make((5, 4)), grad=True)
-    check(torch.nn.functional.linear, make((2, 3, 5)), make((4, 5)), make((4,)),
-          grad=True)
-    check(lambda x, y: torch.einsum("bij,bkj->bik", x, y),
-          make((2, 3, 4)), make((2, 5, 4), seed=1), grad=True)
+    check(
+        torch.nn.functional.linear,
+        make((2, 3, 5)),
+        make((4, 5)),
+        make((4,)),
+        grad=True,
+    )
+    check(
+        lambda x, y: torch.einsum("bij,bkj->bik", x, y),
+        make((2, 3, 4)),
+        make((2, 5, 4), seed=1),
+        grad=True,
+    )
     check(torch.dot, make((9,)), make((9,), seed=1), grad=True)
 
 

@@ -92,8 +92,11 @@ def test_linspace(dtype: torch.dtype) -> None:
 def test_eye(dtype: torch.dtype) -> None:
     like = torch.empty(0, dtype=dtype)
     for args in ((3,), (3, 5), (5, 3), (0, 2)):
-        check(lambda t, *a: torch.eye(*a, dtype=t.dtype, device=t.device),
-              like, *args)
+        check(
+            lambda t, *a: torch.eye(*a, dtype=t.dtype, device=t.device),
+            like,
+            *args,
+        )
 
 
 def test_gradients_of_views() -> None:

@@ -27,7 +27,8 @@ void for_each_identifier(std::string_view text, F&& f) {
       i = std::min(text.find('\n', i), text.size());
     } else if (is_word(text[i])) {
       size_t end = i;
-      while (end < text.size() && is_word(text[end])) ++end;
+      while (end < text.size() && is_word(text[end]))
+        ++end;
       f(text.substr(i, end - i));
       i = end;
     } else {
@@ -128,7 +129,8 @@ class Linker {
       });
     }
     std::string result;
-    for (const auto& [name, declaration] : needed) result += declaration;
+    for (const auto& [name, declaration] : needed)
+      result += declaration;
     return result + text;
   }
 
@@ -170,8 +172,7 @@ void add_accessors(Linker& linker, const Operand& operand) {
   const auto write_head = fmt::format("fn write_{}(i: u32, value: u32)", name);
   const auto add = [&](const std::string& function, const std::string& head,
                        const std::string& statement) {
-    linker.add(function,
-               over_windows(operand, head, statement));
+    linker.add(function, over_windows(operand, head, statement));
   };
   switch (operand.mode) {
     case Mode::Read:
@@ -185,9 +186,9 @@ void add_accessors(Linker& linker, const Operand& operand) {
       add("read_" + name, read_head, "return atomicLoad(&{});");
       add("write_" + name, write_head, "atomicStore(&{}, value);");
       constexpr std::pair<const char*, const char*> kAtomics[] = {
-          {"add", "atomicAdd"}, {"or", "atomicOr"},   {"and", "atomicAnd"},
-          {"max", "atomicMax"}, {"min", "atomicMin"},
-          {"exchange", "atomicExchange"}};
+          {"add", "atomicAdd"}, {"or", "atomicOr"},
+          {"and", "atomicAnd"}, {"max", "atomicMax"},
+          {"min", "atomicMin"}, {"exchange", "atomicExchange"}};
       for (const auto& [short_name, builtin] : kAtomics) {
         const auto function = fmt::format("atomic_{}_{}", short_name, name);
         add(function, fmt::format("fn {}(i: u32, value: u32)", function),
@@ -210,11 +211,10 @@ void add_accessors(Linker& linker, const Operand& operand) {
       break;
     case Mode::Scalar: {
       const auto compute = compute_of(operand.dtype);
-      const std::string value =
-          compute == Compute::I64
-              ? fmt::format("p.value_{}", name)
-              : fmt::format("bitcast<{}>(p.value_{}.x)", name_of(compute),
-                            name);
+      const std::string value = compute == Compute::I64
+                                    ? fmt::format("p.value_{}", name)
+                                    : fmt::format("bitcast<{}>(p.value_{}.x)",
+                                                  name_of(compute), name);
       linker.add("load_" + name,
                  fmt::format("fn load_{}(i: u32) -> {} {{\n  return {};\n}}\n",
                              name, name_of(compute), value));
@@ -259,8 +259,8 @@ hal::ShaderSource assemble(const KernelText& kernel) {
     for (uint32_t w = 0; w < operand.windows; ++w) {
       head += fmt::format(
           "@group(0) @binding({}) var<storage, {}> words_{}_{}: array<{}>;\n",
-          source.bindings.size(), read ? "read" : "read_write", operand.name,
-          w, operand.mode == Mode::Scatter ? "atomic<u32>" : "u32");
+          source.bindings.size(), read ? "read" : "read_write", operand.name, w,
+          operand.mode == Mode::Scatter ? "atomic<u32>" : "u32");
       source.bindings.push_back(read ? hal::Access::Read
                                      : hal::Access::ReadWrite);
     }

@@ -33,7 +33,7 @@ struct Operand {
   std::string name;
   DType dtype;
   Mode mode = Mode::Read;
-  uint32_t windows = 1;   // bindings that the buffer needs; see Launch
+  uint32_t windows = 1;     // bindings that the buffer needs; see Launch
   std::string shared_with;  // for Mode::Shared
 };
 
@@ -55,9 +55,8 @@ struct KernelText {
 hal::ShaderSource assemble(const KernelText&);
 
 // Fills {{key}} of one text: for expressions inside substitutions.
-std::string substitute(
-    std::string_view text,
-    const std::vector<std::pair<std::string, std::string>>&);
+std::string substitute(std::string_view text,
+                       const std::vector<std::pair<std::string, std::string>>&);
 
 // Words of one binding when a buffer is bound in windows. A power of two, so
 // that a kernel finds the window by a shift.

@@ -27,7 +27,9 @@ constexpr std::array<Row, 9> kRows{{
     {c10::ScalarType::Bool, "bool", Compute::U32, 4},
 }};
 
-const Row& row(DType dtype) { return kRows[static_cast<size_t>(dtype)]; }
+const Row& row(DType dtype) {
+  return kRows[static_cast<size_t>(dtype)];
+}
 
 // c10::ScalarType → DType + 1, 0 for none; a table because this is on the path
 // of every launch.
@@ -46,7 +48,9 @@ uint8_t lookup(c10::ScalarType type) {
 
 }  // namespace
 
-bool has_dtype(c10::ScalarType type) { return lookup(type) != 0; }
+bool has_dtype(c10::ScalarType type) {
+  return lookup(type) != 0;
+}
 
 DType dtype_of(c10::ScalarType type) {
   const uint8_t found = lookup(type);
@@ -55,11 +59,21 @@ DType dtype_of(c10::ScalarType type) {
   return static_cast<DType>(found - 1);
 }
 
-c10::ScalarType scalar_type_of(DType dtype) { return row(dtype).scalar_type; }
-Compute compute_of(DType dtype) { return row(dtype).compute; }
-const char* name_of(DType dtype) { return row(dtype).name; }
-uint32_t lanes_of(DType dtype) { return row(dtype).lanes; }
-bool is_float(DType dtype) { return row(dtype).compute == Compute::F32; }
+c10::ScalarType scalar_type_of(DType dtype) {
+  return row(dtype).scalar_type;
+}
+Compute compute_of(DType dtype) {
+  return row(dtype).compute;
+}
+const char* name_of(DType dtype) {
+  return row(dtype).name;
+}
+uint32_t lanes_of(DType dtype) {
+  return row(dtype).lanes;
+}
+bool is_float(DType dtype) {
+  return row(dtype).compute == Compute::F32;
+}
 
 const char* name_of(Compute compute) {
   constexpr const char* kNames[] = {"f32", "i32", "u32", "i64"};

@@ -11,12 +11,12 @@ namespace torch_webgpu::wgsl {
 // and copied (float64, complex, …) have none.
 enum class DType : uint8_t { F32, F16, BF16, I64, I32, I16, I8, U8, Bool };
 
-inline constexpr DType kAllDTypes[] = {
-    DType::F32, DType::F16, DType::BF16, DType::I64, DType::I32,
-    DType::I16, DType::I8,  DType::U8,   DType::Bool};
+inline constexpr DType kAllDTypes[] = {DType::F32, DType::F16, DType::BF16,
+                                       DType::I64, DType::I32, DType::I16,
+                                       DType::I8,  DType::U8,  DType::Bool};
 inline constexpr DType kFloats[] = {DType::F32, DType::F16, DType::BF16};
-inline constexpr DType kInts[] = {DType::I64, DType::I32, DType::I16,
-                                  DType::I8, DType::U8};
+inline constexpr DType kInts[] = {DType::I64, DType::I32, DType::I16, DType::I8,
+                                  DType::U8};
 
 // The WGSL type that arithmetic on a DType uses: f32, i32, u32 or i64 (a pair
 // of u32; see wgsl/lib/i64.wgsl).

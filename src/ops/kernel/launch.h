@@ -15,7 +15,9 @@ namespace torch_webgpu::ops {
 // Threads of a workgroup in kernels that treat elements one by one.
 inline constexpr uint32_t kWorkgroup = 64;
 
-inline uint64_t ceil_div(uint64_t a, uint64_t b) { return (a + b - 1) / b; }
+inline uint64_t ceil_div(uint64_t a, uint64_t b) {
+  return (a + b - 1) / b;
+}
 
 // Bindings that the tensor's buffer needs: 1, or more when it is above the
 // device's binding limit. Part of a kernel's variant (Operand::windows).

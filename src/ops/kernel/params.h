@@ -56,20 +56,20 @@ constexpr const char* wgsl_type<u32x8>() {
 
 // The alignments above are WGSL's own for the uniform address space, so the
 // C++ compiler lays the fields out as WGSL does.
-#define WEBGPU_PARAMS_FIELD(type, name)               \
+#define WEBGPU_PARAMS_FIELD(type, name) \
   ::torch_webgpu::wgsl::params::type name{};
-#define WEBGPU_PARAMS_TEXT(type, name)                          \
-  text += std::string("  " #name ": ") +                        \
-          ::torch_webgpu::wgsl::params::wgsl_type<              \
-              ::torch_webgpu::wgsl::params::type>() +           \
+#define WEBGPU_PARAMS_TEXT(type, name)                \
+  text += std::string("  " #name ": ") +              \
+          ::torch_webgpu::wgsl::params::wgsl_type<    \
+              ::torch_webgpu::wgsl::params::type>() + \
           ",\n";
-#define WEBGPU_PARAMS(Name, FIELDS)                       \
-  struct Name {                                           \
-    FIELDS(WEBGPU_PARAMS_FIELD)                           \
-    static std::string wgsl() {                           \
-      std::string text = "struct Params {\n";             \
-      FIELDS(WEBGPU_PARAMS_TEXT)                          \
-      return text + "}\n";                                \
-    }                                                     \
-  };                                                      \
+#define WEBGPU_PARAMS(Name, FIELDS)           \
+  struct Name {                               \
+    FIELDS(WEBGPU_PARAMS_FIELD)               \
+    static std::string wgsl() {               \
+      std::string text = "struct Params {\n"; \
+      FIELDS(WEBGPU_PARAMS_TEXT)              \
+      return text + "}\n";                    \
+    }                                         \
+  };                                          \
   static_assert(sizeof(Name) <= 512, "a parameter block has 512 bytes")

@@ -10,11 +10,14 @@ std::vector<Lister>& listers() {
 
 }  // namespace
 
-void register_family(Lister lister) { listers().push_back(std::move(lister)); }
+void register_family(Lister lister) {
+  listers().push_back(std::move(lister));
+}
 
 std::vector<ListedKernel> list_kernels() {
   std::vector<ListedKernel> all;
-  for (const auto& lister : listers()) lister(all);
+  for (const auto& lister : listers())
+    lister(all);
   return all;
 }
 
