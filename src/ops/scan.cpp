@@ -72,10 +72,18 @@ struct Variant {
   uint8_t windows_q;
 };
 
-#define SCAN_PARAMS(X)                                                   \
-  X(u32, rows)                                                           \
-  X(u32, count) X(u32, inner) X(u32, chunk) X(u32, blocks) X(u32, block) \
-      X(u32, a_offset) X(u32, o_offset) X(u32, q_offset)
+// clang-format off
+#define SCAN_PARAMS(X) \
+  X(u32, rows) \
+  X(u32, count) \
+  X(u32, inner) \
+  X(u32, chunk) \
+  X(u32, blocks) \
+  X(u32, block) \
+  X(u32, a_offset) \
+  X(u32, o_offset) \
+  X(u32, q_offset)
+// clang-format on
 WEBGPU_PARAMS(ScanParams, SCAN_PARAMS);
 
 // The CPU's dtypes: sums and products of any, others of the input's.
