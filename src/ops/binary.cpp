@@ -106,8 +106,8 @@ at::Tensor& tensor_out(const at::Tensor& self, const at::Tensor& other,
   constexpr const Row& row = kRows[I];
   const auto compute =
       compute_type(row.kind, at::result_type(self, other));
-  if (!have_dtypes({read_type(self, compute), read_type(other, compute), compute,
-                    out.scalar_type()})) {
+  if (!have_dtypes({read_type(self, compute), read_type(other, compute),
+                    compute, out.scalar_type()})) {
     cpu_call((std::string("aten::") + row.name).c_str(), row.tensor_overload,
              {self, other, out});
     return out;
@@ -148,8 +148,8 @@ at::Tensor& add_or_sub(OpId plain, OpId scaled, const char* name,
                        const at::Tensor& self, const at::Tensor& other,
                        const c10::Scalar& alpha, at::Tensor& out) {
   const auto compute = at::result_type(self, other);
-  if (!have_dtypes({read_type(self, compute), read_type(other, compute), compute,
-                    out.scalar_type()})) {
+  if (!have_dtypes({read_type(self, compute), read_type(other, compute),
+                    compute, out.scalar_type()})) {
     cpu_call(name, "out", {self, other, alpha, out});
     return out;
   }
@@ -184,8 +184,8 @@ at::Tensor& div_mode_out(const at::Tensor& self, const at::Tensor& other,
                          at::Tensor& out) {
   auto compute = at::result_type(self, other);
   if (!mode) compute = to_float_type(compute);
-  if (!have_dtypes({read_type(self, compute), read_type(other, compute), compute,
-                    out.scalar_type()})) {
+  if (!have_dtypes({read_type(self, compute), read_type(other, compute),
+                    compute, out.scalar_type()})) {
     c10::IValue rounding;
     if (mode) rounding = std::string(*mode);
     cpu_call("aten::div", "out_mode", {self, other, rounding, out});

@@ -80,8 +80,8 @@ at::Tensor& pow_scalar_out(const at::Tensor& self, const c10::Scalar& exponent,
 at::Tensor& pow_tensor_out(const at::Tensor& self, const at::Tensor& exponent,
                            at::Tensor& out) {
   const auto compute = at::result_type(self, exponent);
-  if (!have_dtypes({read_type(self, compute), read_type(exponent, compute), compute,
-                    out.scalar_type()})) {
+  if (!have_dtypes({read_type(self, compute), read_type(exponent, compute),
+                    compute, out.scalar_type()})) {
     cpu_call("aten::pow", "Tensor_Tensor_out", {self, exponent, out});
     return out;
   }
@@ -93,7 +93,8 @@ at::Tensor& pow_tensor_out(const at::Tensor& self, const at::Tensor& exponent,
 at::Tensor& pow_of_scalar_out(const c10::Scalar& self,
                               const at::Tensor& exponent, at::Tensor& out) {
   const auto compute = at::result_type(self, exponent);
-  if (!have_dtypes({read_type(exponent, compute), compute, out.scalar_type()}) ||
+  if (!have_dtypes(
+          {read_type(exponent, compute), compute, out.scalar_type()}) ||
       self.isComplex()) {
     cpu_call("aten::pow", "Scalar_out", {self, exponent, out});
     return out;

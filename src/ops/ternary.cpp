@@ -84,8 +84,8 @@ at::Tensor& where_out(const at::Tensor& condition, const at::Tensor& self,
               "where expected condition to be a boolean tensor, but got a "
               "tensor with dtype ",
               c10::toString(condition.scalar_type()));
-  if (!have_dtypes({read_type(self, compute), read_type(other, compute), compute,
-                    out.scalar_type()})) {
+  if (!have_dtypes({read_type(self, compute), read_type(other, compute),
+                    compute, out.scalar_type()})) {
     cpu_call("aten::where", "self_out", {condition, self, other, out});
     return out;
   }
@@ -138,11 +138,12 @@ at::Tensor& masked_fill_tensor(at::Tensor& self, const at::Tensor& mask,
               "masked_fill_ only supports a 0-dimensional value tensor, but "
               "got tensor with ",
               value.dim(), " dimension(s).");
-  const bool known = have_dtypes({self.scalar_type(), read_type(value, self.scalar_type())});
-  return masked_fill(self, mask,
-                     known ? operand(value, self.scalar_type())
-                           : Input(c10::Scalar(0)),
-                     value, "Tensor");
+  const bool known =
+      have_dtypes({self.scalar_type(), read_type(value, self.scalar_type())});
+  return masked_fill(
+      self, mask,
+      known ? operand(value, self.scalar_type()) : Input(c10::Scalar(0)), value,
+      "Tensor");
 }
 
 at::Tensor& lerp_scalar_out(const at::Tensor& self, const at::Tensor& end,
@@ -161,8 +162,8 @@ at::Tensor& lerp_scalar_out(const at::Tensor& self, const at::Tensor& end,
 at::Tensor& lerp_tensor_out(const at::Tensor& self, const at::Tensor& end,
                             const at::Tensor& weight, at::Tensor& out) {
   const auto compute = self.scalar_type();
-  if (!have_dtypes({compute, read_type(end, compute), read_type(weight, compute),
-                    out.scalar_type()})) {
+  if (!have_dtypes({compute, read_type(end, compute),
+                    read_type(weight, compute), out.scalar_type()})) {
     cpu_call("aten::lerp", "Tensor_out", {self, end, weight, out});
     return out;
   }
@@ -179,9 +180,9 @@ at::Tensor& add_product_out(OpId op, const char* name, const at::Tensor& self,
       at::result_type(self, first),
       second.dim() == 0 ? at::result_type(first, second)
                         : second.scalar_type());
-  const bool known = have_dtypes({read_type(self, compute), read_type(first, compute),
-                                  read_type(second, compute), compute,
-                                  out.scalar_type()});
+  const bool known =
+      have_dtypes({read_type(self, compute), read_type(first, compute),
+                   read_type(second, compute), compute, out.scalar_type()});
   if (!known || (op == kAddcdiv && !c10::isFloatingType(compute))) {
     cpu_call(name, "out", {self, first, second, value, out});
     return out;

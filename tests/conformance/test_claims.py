@@ -36,6 +36,9 @@ def test_claim(name: str, dtype: torch.dtype) -> None:
         limit=harness.sample_limit(),
         grad=not claim.forward_only,
         values=not claim.structure_only,
+        expected=expected_failures.failing_samples(
+            name, dtype, torch.webgpu.implementation()
+        ),
     )
 
 

@@ -242,6 +242,42 @@ def test_wider_dtype_decides_only_what_is_right() -> None:
             judge(wrong)
 
 
+def test_derived_is_no_worse_than_the_cpu() -> None:
+    """In 16 bits a gradient may err as much as the CPU's worst element, not
+    more, and a forward result may not."""
+    exact = torch.tensor([1.0, 100.0])
+    cpu = torch.tensor([1.0, 101.0], dtype=torch.float16)
+
+    def judge(value: float, derived: bool) -> None:
+        got = torch.tensor([value, 100.0], dtype=torch.float16)
+        tolerance = core.Tolerance()
+        core.compare_values("x", got, cpu, tolerance, lambda: exact, derived)
+
+    judge(1.5, True)
+    for value, derived in ((1.5, False), (2.5, True), (float("nan"), True)):
+        with pytest.raises(AssertionError):
+            judge(value, derived)
+
+
+def test_expected_failures_are_strict(monkeypatch: pytest.MonkeyPatch) -> None:
+    def run(expected: tuple[int, ...]) -> None:
+        harness.check(
+            "add",
+            torch.float32,
+            device="cpu",
+            fallbacks=counter,
+            expected=expected,
+        )
+
+    with pytest.raises(AssertionError, match="expected to fail"):
+        run((3,))
+    plant(monkeypatch, FAULTS["dtype"][0])
+    every = range(len(harness.cases("add", torch.float32, limit=None)))
+    run(tuple(every))
+    with pytest.raises(AssertionError, match="sample 3:"):
+        run(tuple(i for i in every if i != 3))
+
+
 def test_tolerance_is_torchs() -> None:
     add, acos = harness.op_infos()["add"], harness.op_infos()["acos"]
     assert harness.tolerance_of(add, torch.float32) == core.Tolerance()

@@ -87,6 +87,7 @@ def check(
             device=device,
             exact=lambda: exactly(lambda _, outcome: outcome.grads),
             values=values,
+            derived=True,
         )
         assert any(g is not None for g in want.grads), (
             "nothing to differentiate"
