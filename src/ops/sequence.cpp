@@ -96,9 +96,10 @@ void run(SequenceParams p, bool linspace, const Tensor& out) {
          ceil_div(count, kWorkgroup));
 }
 
-// The number of elements, or what is wrong with the arguments.
+// The number of elements, as the CPU counts them: int64 in whole numbers, the
+// others in double precision.
 int64_t arange_size(const Scalar& start, const Scalar& end, const Scalar& step,
-                    bool integral) {
+                    bool whole) {
   const double from = start.toDouble(), to = end.toDouble();
   const double by = step.toDouble();
   TORCH_CHECK(by != 0, "arange: step must be nonzero");
@@ -107,15 +108,14 @@ int64_t arange_size(const Scalar& start, const Scalar& end, const Scalar& step,
   TORCH_CHECK((by > 0 && to >= from) || (by < 0 && to <= from),
               "arange: upper bound and lower bound inconsistent with step "
               "sign");
-  const bool exact = integral && start.isIntegral(true) &&
-                     end.isIntegral(true) && step.isIntegral(true);
-  if (exact) {
-    const int64_t s = step.toLong();
-    const int64_t sign = s > 0 ? 1 : -1;
-    return (end.toLong() - start.toLong() + s - sign) / s;
+  if (whole) {
+    const auto s = step.to<int64_t>();
+    TORCH_CHECK(s != 0, "arange: step must be nonzero");
+    const int64_t range = end.to<int64_t>() - start.to<int64_t>();
+    return (range + s - (s > 0 ? 1 : -1)) / s;
   }
   const double size = std::ceil((to - from) / by);
-  TORCH_CHECK(size >= 0 && size < 9.2e18, "arange: invalid size ", size);
+  TORCH_CHECK(size < 9.2e18, "arange: invalid size ", size);
   return int64_t(size);
 }
 
@@ -127,7 +127,7 @@ Tensor& arange_out(const Scalar& start, const Scalar& end, const Scalar& step,
     return out;
   }
   const bool integral = at::isIntegralType(type, false);
-  const int64_t size = arange_size(start, end, step, integral);
+  const int64_t size = arange_size(start, end, step, type == at::kLong);
   if (out.numel() != size || out.dim() != 1) out.resize_({size});
   if (size == 0) return out;
   SequenceParams p;

@@ -103,7 +103,17 @@ def samples(
     random.seed(SEED)
     torch.manual_seed(SEED)
     every = op.sample_inputs("cpu", dtype, requires_grad=grad)
-    return spread(list(enumerate(islice(every, among))), limit)
+    drawn = enumerate(islice(every, among))
+    return spread([item for item in drawn if _names_device(item[1])], limit)
+
+
+def _names_device(sample: SampleInput) -> bool:
+    """False for arange(1, 3, 1): without a device it is the CPU's."""
+    leaves = core.tree_leaves((sample.input, sample.args, sample.kwargs))
+    return any(
+        isinstance(leaf, (torch.Tensor, torch.device)) or leaf == "cpu"
+        for leaf in leaves
+    )
 
 
 def tolerance_of(op: OpInfo, dtype: torch.dtype) -> Tolerance:
