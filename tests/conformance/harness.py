@@ -109,7 +109,7 @@ def samples(
 
 def _names_device(sample: SampleInput) -> bool:
     """False for arange(1, 3, 1): without a device it is the CPU's."""
-    leaves = core.tree_leaves((sample.input, sample.args, sample.kwargs))
+    leaves = tree_leaves((sample.input, sample.args, sample.kwargs))
     return any(
         isinstance(leaf, (torch.Tensor, torch.device)) or leaf == "cpu"
         for leaf in leaves
