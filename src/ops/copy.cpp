@@ -47,9 +47,11 @@ bool same_flags(const at::Tensor& a, const at::Tensor& b) {
 // Reads a tensor that is dense in memory into host memory of the same layout.
 void read_dense(const at::Tensor& source, void* destination) {
   const auto size = uint64_t(source.element_size());
-  device().stream().read(buffer_of(source),
-                         uint64_t(source.storage_offset()) * size, destination,
-                         uint64_t(source.numel()) * size);
+  as_torch([&] {
+    device().stream().read(buffer_of(source),
+                           uint64_t(source.storage_offset()) * size,
+                           destination, uint64_t(source.numel()) * size);
+  });
 }
 
 // True when the words that the tensor touches hold nothing else.
@@ -57,8 +59,7 @@ bool owns_words(const at::Tensor& tensor) {
   const auto size = uint64_t(tensor.element_size());
   const uint64_t begin = uint64_t(tensor.storage_offset()) * size;
   const uint64_t end = begin + uint64_t(tensor.numel()) * size;
-  return begin % 4 == 0 &&
-         (end % 4 == 0 || end == tensor.storage().nbytes());
+  return begin % 4 == 0 && (end % 4 == 0 || end == tensor.storage().nbytes());
 }
 
 // Writes host memory of the same layout to a tensor that is dense in memory
@@ -70,11 +71,12 @@ void write_dense(const void* source, const at::Tensor& destination) {
   auto& stream = device().stream();
   hal::Buffer* buffer = buffer_of(destination);
   const uint64_t whole = bytes / 4 * 4;
-  if (whole > 0) stream.write(buffer, offset, source, whole);
+  if (whole > 0) {
+    as_torch([&] { stream.write(buffer, offset, source, whole); });
+  }
   if (whole < bytes) {
     uint32_t last = 0;
-    std::memcpy(&last, static_cast<const char*>(source) + whole,
-                bytes - whole);
+    std::memcpy(&last, static_cast<const char*>(source) + whole, bytes - whole);
     stream.write(buffer, offset + whole, &last, sizeof last);
   }
 }
@@ -93,8 +95,7 @@ void copy_to_host(const at::Tensor& self, const at::Tensor& dst) {
       bare.is_non_overlapping_and_dense() ? bare : bare.contiguous();
   const bool direct = dst.scalar_type() == dense.scalar_type() &&
                       dst.sizes() == dense.sizes() &&
-                      dst.strides() == dense.strides() &&
-                      same_flags(self, dst);
+                      dst.strides() == dense.strides() && same_flags(self, dst);
   const at::Tensor host =
       direct ? dst
              : at::empty_strided(dense.sizes(), dense.strides(),
@@ -175,8 +176,7 @@ at::Tensor copy_from(const at::Tensor& self, const at::Tensor& dst,
   return dst;
 }
 
-at::Tensor copy_from_and_resize(const at::Tensor& self,
-                                const at::Tensor& dst) {
+at::Tensor copy_from_and_resize(const at::Tensor& self, const at::Tensor& dst) {
   dst.resize_(self.sizes());
   return copy_from(self, dst, false);
 }
