@@ -47,9 +47,11 @@ bool same_flags(const at::Tensor& a, const at::Tensor& b) {
 // Reads a tensor that is dense in memory into host memory of the same layout.
 void read_dense(const at::Tensor& source, void* destination) {
   const auto size = uint64_t(source.element_size());
-  device().stream().read(buffer_of(source),
-                         uint64_t(source.storage_offset()) * size, destination,
-                         uint64_t(source.numel()) * size);
+  as_torch([&] {
+    device().stream().read(buffer_of(source),
+                           uint64_t(source.storage_offset()) * size,
+                           destination, uint64_t(source.numel()) * size);
+  });
 }
 
 // True when the words that the tensor touches hold nothing else.
@@ -69,7 +71,9 @@ void write_dense(const void* source, const at::Tensor& destination) {
   auto& stream = device().stream();
   hal::Buffer* buffer = buffer_of(destination);
   const uint64_t whole = bytes / 4 * 4;
-  if (whole > 0) stream.write(buffer, offset, source, whole);
+  if (whole > 0) {
+    as_torch([&] { stream.write(buffer, offset, source, whole); });
+  }
   if (whole < bytes) {
     uint32_t last = 0;
     std::memcpy(&last, static_cast<const char*>(source) + whole, bytes - whole);

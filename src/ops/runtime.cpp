@@ -7,8 +7,6 @@
 #include <memory>
 #include <mutex>
 
-#include "hal/errors.h"
-
 namespace torch_webgpu::ops {
 namespace {
 

@@ -4,9 +4,11 @@
 #include <c10/core/Allocator.h>
 
 #include <functional>
+#include <utility>
 
 #include "hal/buffer_pool.h"
 #include "hal/device.h"
+#include "hal/errors.h"
 
 // The process's one device, as the operators see it.
 namespace torch_webgpu::ops {
@@ -46,5 +48,15 @@ void free_storage(void* buffer) noexcept;
 // Turns the HAL's exception that is being handled into PyTorch's type for it:
 // torch.OutOfMemoryError for memory, RuntimeError for the rest.
 [[noreturn]] void rethrow_as_torch();
+
+// Runs `work`; what the HAL throws leaves as PyTorch's types.
+template <class Work>
+decltype(auto) as_torch(Work&& work) {
+  try {
+    return std::forward<Work>(work)();
+  } catch (const hal::Error&) {
+    rethrow_as_torch();
+  }
+}
 
 }  // namespace torch_webgpu::ops

@@ -90,7 +90,7 @@ struct Guard final : c10::impl::DeviceGuardImplInterface {
 
   void synchronizeDevice(const c10::DeviceIndex) const override {
     if (ops::device_created()) {
-      ops::device().stream().synchronize();
+      ops::as_torch([] { ops::device().stream().synchronize(); });
     }
   }
 
@@ -125,7 +125,8 @@ struct Guard final : c10::impl::DeviceGuardImplInterface {
 
   void synchronizeEvent(void* event) const override {
     if (event) {
-      ops::device().stream().wait(as_event(event)->serial);
+      ops::as_torch(
+          [&] { ops::device().stream().wait(as_event(event)->serial); });
     }
   }
 

@@ -3,7 +3,6 @@
 #include <ATen/ops/_local_scalar_dense.h>
 #include <torch/library.h>
 
-#include "hal/errors.h"
 #include "hal/stream.h"
 #include "ops/runtime.h"
 
@@ -19,14 +18,11 @@ at::Scalar local_scalar(const at::Tensor& self) {
       self.sizes());
   const at::Tensor host = at::detail::empty_cpu({}, self.scalar_type());
   const uint64_t bytes = self.element_size();
-  try {
-    ops::device().stream().read(
-        ops::buffer_of(self),
-        static_cast<uint64_t>(self.storage_offset()) * bytes,
-        host.mutable_data_ptr(), bytes);
-  } catch (const hal::Error&) {
-    ops::rethrow_as_torch();
-  }
+  ops::as_torch([&] {
+    ops::device().stream().read(ops::buffer_of(self),
+                                uint64_t(self.storage_offset()) * bytes,
+                                host.mutable_data_ptr(), bytes);
+  });
   return at::_local_scalar_dense(host);
 }
 

@@ -53,9 +53,9 @@ void launch_bytes(const hal::Kernel& kernel,
               " needs ", bindings.size(),
               " buffer bindings for tensors of this size, and the adapter has ",
               limits.max_storage_buffers, ": use smaller tensors");
-  device.stream().dispatch(
-      kernel, bindings, params,
-      hal::fold(workgroups, limits.max_workgroups_per_dimension));
+  const hal::Grid grid =
+      hal::fold(workgroups, limits.max_workgroups_per_dimension);
+  as_torch([&] { device.stream().dispatch(kernel, bindings, params, grid); });
 }
 
 }  // namespace torch_webgpu::ops
