@@ -378,6 +378,19 @@ def test_report_shows_and_finds_what_changed() -> None:
     assert report.stale_lines(text, report.rows(marks, ["add"]))
 
 
+def test_report_finds_claims_that_changed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    marks = {("add", "float32"): {"wgpu": "N", "dawn": "N"}}
+    text = report.document(marks, ["add"])
+    assert not report.stale_claims(text)
+    monkeypatch.setattr(report.harness, "claimed", lambda: [])
+    assert report.stale_claims(text) == ["add float32 is no longer claimed"]
+    text = report.document(marks, ["add"])
+    monkeypatch.undo()
+    assert report.stale_claims(text) == ["add float32 is claimed"]
+
+
 def test_differences_between_implementations_are_found() -> None:
     def result(value: float) -> dict[str, Any]:
         return {"add-float32-0": [[torch.tensor([value])], []]}
