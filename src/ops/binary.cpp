@@ -1,6 +1,8 @@
 // Pointwise operators of two tensors, or of a tensor and a number, a row each.
+#include <ATen/ScalarOps.h>
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/result_type.h>
+#include <ATen/ops/sub.h>
 #include <torch/library.h>
 
 #include <utility>
@@ -180,6 +182,16 @@ at::Tensor& sub_out(const at::Tensor& self, const at::Tensor& other,
   return add_or_sub(kSub, kSubScaled, "aten::sub", self, other, alpha, out);
 }
 
+at::Tensor rsub(const at::Tensor& self, const at::Tensor& other,
+                const c10::Scalar& alpha) {
+  return at::sub(other, self, alpha);
+}
+
+at::Tensor rsub_scalar(const at::Tensor& self, const c10::Scalar& other,
+                       const c10::Scalar& alpha) {
+  return at::sub(at::native::wrapped_scalar_tensor(other), self, alpha);
+}
+
 at::Tensor& div_mode_out(const at::Tensor& self, const at::Tensor& other,
                          std::optional<c10::string_view> mode,
                          at::Tensor& out) {
@@ -222,6 +234,8 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   register_all(m, std::make_index_sequence<kCount>());
   m.impl("add.out", &add_out);
   m.impl("sub.out", &sub_out);
+  m.impl("rsub.Tensor", &rsub);
+  m.impl("rsub.Scalar", &rsub_scalar);
   m.impl("div.out_mode", &div_mode_out);
 }
 

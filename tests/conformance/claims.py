@@ -87,6 +87,8 @@ claim("as_strided.partial_views", ALL)
 
 # pointwise
 claim("add", ALL)
+claim("__rsub__", NUMERIC)
+claim("rsub", NUMERIC)
 claim("sub", NUMERIC)
 claim("mul", ALL)
 claim("div.no_rounding_mode", ALL)
