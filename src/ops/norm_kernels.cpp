@@ -31,10 +31,19 @@ struct Variant {
   uint8_t windows_o;
 };
 
-#define NORM_PARAMS(X)                                                       \
-  X(u32, rows)                                                               \
-  X(u32, count) X(u32, groups) X(u32, per_group) X(u32, spatial) X(f32, eps) \
-      X(u32, a_offset) X(u32, w_offset) X(u32, b_offset) X(u32, o_offset)
+// clang-format off
+#define NORM_PARAMS(X) \
+  X(u32, rows) \
+  X(u32, count) \
+  X(u32, groups) \
+  X(u32, per_group) \
+  X(u32, spatial) \
+  X(f32, eps) \
+  X(u32, a_offset) \
+  X(u32, w_offset) \
+  X(u32, b_offset) \
+  X(u32, o_offset)
+// clang-format on
 WEBGPU_PARAMS(NormParams, NORM_PARAMS);
 
 #define NORM_BACKWARD_PARAMS(X)                                           \
