@@ -46,18 +46,36 @@ struct Variant {
 // clang-format on
 WEBGPU_PARAMS(NormParams, NORM_PARAMS);
 
-#define NORM_BACKWARD_PARAMS(X)                                           \
-  X(u32, rows)                                                            \
-  X(u32, count) X(u32, groups) X(u32, per_group) X(u32, spatial)          \
-      X(u32, g_offset) X(u32, a_offset) X(u32, m_offset) X(u32, r_offset) \
-          X(u32, w_offset) X(u32, o_offset)
+// clang-format off
+#define NORM_BACKWARD_PARAMS(X) \
+  X(u32, rows) \
+  X(u32, count) \
+  X(u32, groups) \
+  X(u32, per_group) \
+  X(u32, spatial) \
+  X(u32, g_offset) \
+  X(u32, a_offset) \
+  X(u32, m_offset) \
+  X(u32, r_offset) \
+  X(u32, w_offset) \
+  X(u32, o_offset)
+// clang-format on
 WEBGPU_PARAMS(NormBackwardParams, NORM_BACKWARD_PARAMS);
 
-#define NORM_WEIGHTS_PARAMS(X)                                       \
-  X(u32, outer)                                                      \
-  X(u32, channels) X(u32, spatial) X(u32, groups) X(u32, per_group)  \
-      X(u32, splits) X(u32, chunk) X(u32, g_offset) X(u32, a_offset) \
-          X(u32, m_offset) X(u32, r_offset)
+// clang-format off
+#define NORM_WEIGHTS_PARAMS(X) \
+  X(u32, outer) \
+  X(u32, channels) \
+  X(u32, spatial) \
+  X(u32, groups) \
+  X(u32, per_group) \
+  X(u32, splits) \
+  X(u32, chunk) \
+  X(u32, g_offset) \
+  X(u32, a_offset) \
+  X(u32, m_offset) \
+  X(u32, r_offset)
+// clang-format on
 WEBGPU_PARAMS(NormWeightsParams, NORM_WEIGHTS_PARAMS);
 
 const char* name_of_kind(NormKind kind) {
