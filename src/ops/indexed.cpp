@@ -18,12 +18,24 @@ using wgsl::Mode;
 
 // `a` is what is read by way of the index, `o` what is written, `v` what is
 // written to it by way of the index.
-#define INDEXED_PARAMS(X)                                                     \
-  X(u32x8, sizes)                                                             \
-  X(u32x8, stride_a) X(u32x8, stride_o) X(u32x8, stride_v) X(u32x8, stride_i) \
-      X(u32, offset_a) X(u32, offset_o) X(u32, offset_v) X(u32, offset_i)     \
-          X(u32, rank) X(u32, count) X(u32, inner) X(u32, bound)              \
-              X(u32, stride) X(u32, skip)
+// clang-format off
+#define INDEXED_PARAMS(X) \
+  X(u32x8, sizes) \
+  X(u32x8, stride_a) \
+  X(u32x8, stride_o) \
+  X(u32x8, stride_v) \
+  X(u32x8, stride_i) \
+  X(u32, offset_a) \
+  X(u32, offset_o) \
+  X(u32, offset_v) \
+  X(u32, offset_i) \
+  X(u32, rank) \
+  X(u32, count) \
+  X(u32, inner) \
+  X(u32, bound) \
+  X(u32, stride) \
+  X(u32, skip)
+// clang-format on
 WEBGPU_PARAMS(IndexedParams, INDEXED_PARAMS);
 
 constexpr IndexKind kIndexKinds[] = {IndexKind::Long, IndexKind::Int,

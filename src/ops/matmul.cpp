@@ -17,14 +17,35 @@ namespace {
 using wgsl::DType;
 using wgsl::Mode;
 
-#define MATMUL_PARAMS(X)                                                       \
-  X(u64, value_alpha)                                                          \
-  X(u64, value_beta) X(f32, alpha) X(f32, beta) X(u32, m) X(u32, n) X(u32, k)  \
-      X(u32, tiles) X(u32, tiles_m) X(u32, tiles_n) X(u32, offset_a)           \
-          X(u32, batch_a) X(u32, row_a) X(u32, col_a) X(u32, offset_b)         \
-              X(u32, batch_b) X(u32, row_b) X(u32, col_b) X(u32, offset_c)     \
-                  X(u32, batch_c) X(u32, row_c) X(u32, col_c) X(u32, offset_o) \
-                      X(u32, batch_o) X(u32, row_o) X(u32, col_o)
+// clang-format off
+#define MATMUL_PARAMS(X) \
+  X(u64, value_alpha) \
+  X(u64, value_beta) \
+  X(f32, alpha) \
+  X(f32, beta) \
+  X(u32, m) \
+  X(u32, n) \
+  X(u32, k) \
+  X(u32, tiles) \
+  X(u32, tiles_m) \
+  X(u32, tiles_n) \
+  X(u32, offset_a) \
+  X(u32, batch_a) \
+  X(u32, row_a) \
+  X(u32, col_a) \
+  X(u32, offset_b) \
+  X(u32, batch_b) \
+  X(u32, row_b) \
+  X(u32, col_b) \
+  X(u32, offset_c) \
+  X(u32, batch_c) \
+  X(u32, row_c) \
+  X(u32, col_c) \
+  X(u32, offset_o) \
+  X(u32, batch_o) \
+  X(u32, row_o) \
+  X(u32, col_o)
+// clang-format on
 WEBGPU_PARAMS(MatmulParams, MATMUL_PARAMS);
 
 enum class Plan : uint8_t {

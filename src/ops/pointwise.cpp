@@ -17,13 +17,26 @@ using wgsl::Compute;
 using wgsl::DType;
 using wgsl::Mode;
 
-#define POINTWISE_PARAMS(X)                                                   \
-  X(u32x8, sizes)                                                             \
-  X(u32x8, stride_a)                                                          \
-  X(u32x8, stride_b) X(u32x8, stride_c) X(u64, value_a) X(u64, value_b)       \
-      X(u64, value_c) X(u64, s0) X(u64, s1) X(u64, s2) X(u64, s3)             \
-          X(u32, offset_a) X(u32, offset_b) X(u32, offset_c) X(u32, offset_o) \
-              X(u32, count) X(u32, rank)
+// clang-format off
+#define POINTWISE_PARAMS(X) \
+  X(u32x8, sizes) \
+  X(u32x8, stride_a) \
+  X(u32x8, stride_b) \
+  X(u32x8, stride_c) \
+  X(u64, value_a) \
+  X(u64, value_b) \
+  X(u64, value_c) \
+  X(u64, s0) \
+  X(u64, s1) \
+  X(u64, s2) \
+  X(u64, s3) \
+  X(u32, offset_a) \
+  X(u32, offset_b) \
+  X(u32, offset_c) \
+  X(u32, offset_o) \
+  X(u32, count) \
+  X(u32, rank)
+// clang-format on
 WEBGPU_PARAMS(PointwiseParams, POINTWISE_PARAMS);
 
 constexpr const char* kNames[] = {"a", "b", "c"};

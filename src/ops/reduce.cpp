@@ -155,13 +155,24 @@ struct Variant {
   uint8_t windows_q;
 };
 
-#define REDUCE_PARAMS(X)                                              \
-  X(u32, outputs)                                                     \
-  X(u32, reduced) X(u32, splits) X(u32, chunk) X(u32, a_offset)       \
-      X(u32, o_offset) X(u32, q_offset) X(f32, divisor) X(f32, order) \
-          X(u32, kept_rank) X(u32, reduced_rank) X(u32x8, kept_sizes) \
-              X(u32x8, kept_strides) X(u32x8, reduced_sizes)          \
-                  X(u32x8, reduced_strides)
+// clang-format off
+#define REDUCE_PARAMS(X) \
+  X(u32, outputs) \
+  X(u32, reduced) \
+  X(u32, splits) \
+  X(u32, chunk) \
+  X(u32, a_offset) \
+  X(u32, o_offset) \
+  X(u32, q_offset) \
+  X(f32, divisor) \
+  X(f32, order) \
+  X(u32, kept_rank) \
+  X(u32, reduced_rank) \
+  X(u32x8, kept_sizes) \
+  X(u32x8, kept_strides) \
+  X(u32x8, reduced_sizes) \
+  X(u32x8, reduced_strides)
+// clang-format on
 WEBGPU_PARAMS(ReduceParams, REDUCE_PARAMS);
 
 // The second result is an index beside a value, else it is like the first.

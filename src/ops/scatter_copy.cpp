@@ -14,10 +14,17 @@ namespace {
 using wgsl::DType;
 using wgsl::Mode;
 
-#define SCATTER_COPY_PARAMS(X)                                           \
-  X(u32x8, sizes)                                                        \
-  X(u32x8, stride_a) X(u32x8, stride_o) X(u64, value_a) X(u32, offset_a) \
-      X(u32, offset_o) X(u32, count) X(u32, rank)
+// clang-format off
+#define SCATTER_COPY_PARAMS(X) \
+  X(u32x8, sizes) \
+  X(u32x8, stride_a) \
+  X(u32x8, stride_o) \
+  X(u64, value_a) \
+  X(u32, offset_a) \
+  X(u32, offset_o) \
+  X(u32, count) \
+  X(u32, rank)
+// clang-format on
 WEBGPU_PARAMS(ScatterCopyParams, SCATTER_COPY_PARAMS);
 
 struct ScatterCopyVariant {

@@ -24,10 +24,18 @@ using wgsl::Compute;
 using wgsl::DType;
 using wgsl::Mode;
 
-#define SEQUENCE_PARAMS(X)                                            \
-  X(u64, start)                                                       \
-  X(u64, step) X(f32, start_high) X(f32, start_low) X(f32, step_high) \
-      X(f32, step_low) X(f32, end) X(u32, offset_o) X(u32, count)
+// clang-format off
+#define SEQUENCE_PARAMS(X) \
+  X(u64, start) \
+  X(u64, step) \
+  X(f32, start_high) \
+  X(f32, start_low) \
+  X(f32, step_high) \
+  X(f32, step_low) \
+  X(f32, end) \
+  X(u32, offset_o) \
+  X(u32, count)
+// clang-format on
 WEBGPU_PARAMS(SequenceParams, SEQUENCE_PARAMS);
 
 struct SequenceVariant {

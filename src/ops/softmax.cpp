@@ -26,14 +26,25 @@ struct Variant {
   uint8_t windows_o;
 };
 
+// clang-format off
 #define SOFTMAX_PARAMS(X) \
-  X(u32, rows) X(u32, count) X(u32, inner) X(u32, a_offset) X(u32, o_offset)
+  X(u32, rows) \
+  X(u32, count) \
+  X(u32, inner) \
+  X(u32, a_offset) \
+  X(u32, o_offset)
+// clang-format on
 WEBGPU_PARAMS(SoftmaxParams, SOFTMAX_PARAMS);
 
-#define SOFTMAX_BACKWARD_PARAMS(X)                              \
-  X(u32, rows)                                                  \
-  X(u32, count) X(u32, inner) X(u32, g_offset) X(u32, y_offset) \
-      X(u32, o_offset)
+// clang-format off
+#define SOFTMAX_BACKWARD_PARAMS(X) \
+  X(u32, rows) \
+  X(u32, count) \
+  X(u32, inner) \
+  X(u32, g_offset) \
+  X(u32, y_offset) \
+  X(u32, o_offset)
+// clang-format on
 WEBGPU_PARAMS(SoftmaxBackwardParams, SOFTMAX_BACKWARD_PARAMS);
 
 std::string label_of(const char* name, const Variant& v) {

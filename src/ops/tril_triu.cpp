@@ -22,10 +22,18 @@ using at::Tensor;
 using wgsl::DType;
 using wgsl::Mode;
 
-#define TRIANGLE_PARAMS(X)                                           \
-  X(u32x8, sizes)                                                    \
-  X(u32x8, stride_a) X(u32, offset_a) X(u32, offset_o) X(u32, count) \
-      X(u32, rank) X(u32, rows) X(u32, cols) X(i32, diagonal)
+// clang-format off
+#define TRIANGLE_PARAMS(X) \
+  X(u32x8, sizes) \
+  X(u32x8, stride_a) \
+  X(u32, offset_a) \
+  X(u32, offset_o) \
+  X(u32, count) \
+  X(u32, rank) \
+  X(u32, rows) \
+  X(u32, cols) \
+  X(i32, diagonal)
+// clang-format on
 WEBGPU_PARAMS(TriangleParams, TRIANGLE_PARAMS);
 
 struct TriangleVariant {
