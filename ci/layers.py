@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-MAX_LINES = 550
+MAX_LINES = 500
 TORCH = r"(ATen|c10|torch)/"
 PYTHON = r"(Python\.h|nanobind/|pybind11/|torch/csrc/.*python)"
 UMBRELLA = r"(ATen/ATen\.h|torch/(extension|torch|all)\.h)"
