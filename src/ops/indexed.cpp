@@ -69,6 +69,9 @@ DType carrier_of(size_t bytes) {
 
 struct ReadVariant {
   uint8_t dtype, kind, windows_a, windows_i, windows_o;
+  static constexpr uint8_t ReadVariant::* kWindows[] = {
+      &ReadVariant::windows_a, &ReadVariant::windows_i,
+      &ReadVariant::windows_o};
 };
 
 wgsl::KernelText describe_read(const ReadVariant& v) {
@@ -120,6 +123,9 @@ enum class Step : uint8_t {
 struct WriteVariant {
   uint8_t dtype, kind, combine, step;
   uint8_t windows_v, windows_i, windows_m, windows_o;
+  static constexpr uint8_t WriteVariant::* kWindows[] = {
+      &WriteVariant::windows_v, &WriteVariant::windows_i,
+      &WriteVariant::windows_m, &WriteVariant::windows_o};
 };
 
 wgsl::KernelText describe_write(const WriteVariant& v) {
@@ -216,6 +222,8 @@ Family<WriteVariant> writes(describe_write, enumerate_writes);
 
 struct JoinVariant {
   uint8_t kind, first, windows_i, windows_o;
+  static constexpr uint8_t JoinVariant::* kWindows[] = {
+      &JoinVariant::windows_i, &JoinVariant::windows_o};
 };
 
 wgsl::KernelText describe_join(const JoinVariant& v) {

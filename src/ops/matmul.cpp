@@ -66,6 +66,9 @@ struct MatmulVariant {
   uint8_t order_a, order_b;  // Order; Plan::Tile, and `a` for Plan::Vector
   uint8_t size;              // lanes of a subgroup, or rows of Plan::Vector
   uint8_t windows_a, windows_b, windows_c, windows_o;
+  static constexpr uint8_t MatmulVariant::* kWindows[] = {
+      &MatmulVariant::windows_a, &MatmulVariant::windows_b,
+      &MatmulVariant::windows_c, &MatmulVariant::windows_o};
 };
 
 wgsl::KernelText describe(const MatmulVariant& v) {

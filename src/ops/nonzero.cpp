@@ -35,6 +35,8 @@ enum class Output : uint8_t { Count, Offsets, Coordinates };
 
 struct NonzeroVariant {
   uint8_t dtype, output, windows_a, windows_o;
+  static constexpr uint8_t NonzeroVariant::* kWindows[] = {
+      &NonzeroVariant::windows_a, &NonzeroVariant::windows_o};
 };
 
 wgsl::KernelText describe(const NonzeroVariant& v) {
@@ -76,6 +78,8 @@ Family<NonzeroVariant> family(describe, enumerate);
 
 struct RepeatVariant {
   uint8_t dtype, windows_o;
+  static constexpr uint8_t RepeatVariant::* kWindows[] = {
+      &RepeatVariant::windows_o};
 };
 
 wgsl::KernelText describe_repeat(const RepeatVariant& v) {

@@ -29,6 +29,8 @@ struct Variant {
   uint8_t windows_a;
   uint8_t windows_g;
   uint8_t windows_o;
+  static constexpr uint8_t Variant::* kWindows[] = {
+      &Variant::windows_a, &Variant::windows_g, &Variant::windows_o};
 };
 
 // clang-format off

@@ -48,7 +48,6 @@ struct PointwiseVariant {
   uint8_t in_dtype;  // the same, except for a copy
   uint8_t strided;
   uint8_t modes[kMaxInputs];
-  uint8_t windows[kMaxInputs + 1];  // inputs, then the output
 };
 
 std::vector<PointwiseOp>& table() {
@@ -121,16 +120,12 @@ wgsl::KernelText describe(const PointwiseVariant& v) {
     const bool mask = op.mask == i;
     const DType of = mask ? DType::Bool : in_dtype;
     text.label += mode == Mode::Read ? 'r' : mode == Mode::Shared ? 'i' : 's';
-    text.operands.push_back({kNames[i], of, mode, v.windows[i], "o"});
+    text.operands.push_back({kNames[i], of, mode, 1, "o"});
     text.repeat.push_back(kNames[i]);
     text.substitutions.emplace_back(std::string("convert_") + kNames[i],
                                     mask ? "" : wgsl::conversion(of, dtype));
   }
-  text.operands.push_back(
-      {"o", output_dtype(op, dtype), Mode::Write, v.windows[kMaxInputs], ""});
-  for (int i = 0; i <= kMaxInputs; ++i) {
-    if (v.windows[i] > 1) text.label += fmt::format("_w{}{}", i, v.windows[i]);
-  }
+  text.operands.push_back({"o", output_dtype(op, dtype), Mode::Write, 1, ""});
   const bool predicate = op.result == Result::Predicate;
   text.substitutions.emplace_back("index", index_text(op, v.strided));
   text.substitutions.emplace_back("scalars", scalar_text(op, compute));
@@ -180,8 +175,7 @@ std::vector<PointwiseVariant> enumerate() {
           }
           for (const uint8_t strided : {0, 1}) {
             if (strided && op.inputs == 1 && modes[0] != Mode::Read) continue;
-            PointwiseVariant v{id, uint8_t(dtype), uint8_t(in), strided,
-                               {}, {1, 1, 1, 1}};
+            PointwiseVariant v{id, uint8_t(dtype), uint8_t(in), strided, {}};
             for (int i = 0; i < kMaxInputs; ++i)
               v.modes[i] = uint8_t(modes[i]);
             all.push_back(v);
@@ -258,19 +252,12 @@ bool set_geometry(PointwiseParams& params, const Tensors& inputs,
   return true;
 }
 
-// More than eight dimensions that do not merge: one launch per slice.
-void pointwise_by_slices(OpId id, DType dtype, std::span<const Input> inputs,
+void pointwise_by_halves(OpId id, DType dtype, std::span<const Input> inputs,
                          const at::Tensor& out,
-                         std::initializer_list<c10::Scalar> scalars) {
-  for (int64_t i = 0; i < out.size(0); ++i) {
-    std::vector<Input> slices;
-    for (const Input& input : inputs) {
-      slices.push_back(
-          input.is_scalar()
-              ? input
-              : Input(input.tensor.expand(out.sizes()).select(0, i)));
-    }
-    pointwise(id, dtype, slices, out.select(0, i), scalars);
+                         std::initializer_list<c10::Scalar> scalars,
+                         int64_t dim) {
+  for (const Half& half : halves(inputs, out, dim)) {
+    pointwise(id, dtype, half.inputs, half.out, scalars);
   }
 }
 
@@ -323,37 +310,6 @@ wgsl::params::u64 encode(const c10::Scalar& scalar, DType dtype) {
   }
 }
 
-bool make_geometry(std::span<const at::Tensor> tensors, Geometry& geometry) {
-  const at::Tensor& first = tensors[0];
-  c10::SmallVector<int64_t, 8> order;
-  for (int64_t d = first.dim() - 1; d >= 0; --d) {
-    if (first.size(d) != 1) order.push_back(d);
-  }
-  std::ranges::stable_sort(order, [&](int64_t a, int64_t b) {
-    return first.stride(a) < first.stride(b);
-  });
-  geometry = Geometry{};
-  for (const int64_t d : order) {
-    const int last = geometry.rank - 1;
-    bool merges = last >= 0;
-    for (size_t t = 0; merges && t < tensors.size(); ++t) {
-      merges = tensors[t].stride(d) ==
-               geometry.strides[t][last] * geometry.sizes[last];
-    }
-    if (merges) {
-      geometry.sizes[last] *= first.size(d);
-      continue;
-    }
-    if (geometry.rank == 8) return false;
-    geometry.sizes[geometry.rank] = first.size(d);
-    for (size_t t = 0; t < tensors.size(); ++t) {
-      geometry.strides[t][geometry.rank] = tensors[t].stride(d);
-    }
-    ++geometry.rank;
-  }
-  return true;
-}
-
 void pointwise(OpId id, DType dtype, std::span<const Input> inputs,
                const at::Tensor& out,
                std::initializer_list<c10::Scalar> scalars) {
@@ -372,22 +328,29 @@ void pointwise(OpId id, DType dtype, std::span<const Input> inputs,
   }
 
   const auto kernel = uint8_t(kernel_dtype(op, dtype));
-  PointwiseVariant variant{id, kernel, kernel,
-                           0,  {},     {1, 1, 1, windows_of(out)}};
+  PointwiseVariant variant{id, kernel, kernel, 0, {}};
   PointwiseParams params;
-  params.count = to_u32(count);
-  params.offset_o = to_u32(out.storage_offset());
-
+  c10::SmallVector<Input, kMaxInputs> sources(inputs.begin(), inputs.end());
   Tensors tensors{};
-  std::array<at::Tensor, kMaxInputs> copies;
-  c10::SmallVector<const at::TensorBase*, 4> bound;
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    if (inputs[i].is_scalar()) {
+  c10::SmallVector<hal::BufferBinding, kMaxInputs + 1> bindings;
+  // A view above the binding limit; nothing is launched for the whole then.
+  const at::Tensor* too_wide = nullptr;
+  const auto bind = [&](const at::Tensor& view) -> uint32_t {
+    const auto bound = bind_view(view);
+    if (!bound) {
+      too_wide = &view;
+      return 0;
+    }
+    bindings.push_back(bound->buffer);
+    return to_u32(view.storage_offset() - bound->first);
+  };
+  for (size_t i = 0; i < sources.size(); ++i) {
+    if (sources[i].is_scalar()) {
       variant.modes[i] = uint8_t(Mode::Scalar);
-      params.*kValues[i] = encode(inputs[i].scalar, dtype);
+      params.*kValues[i] = encode(sources[i].scalar, dtype);
       continue;
     }
-    tensors[i] = &inputs[i].tensor;
+    tensors[i] = &sources[i].tensor;
     if (op.casts) {
       variant.in_dtype = uint8_t(wgsl::dtype_of(tensors[i]->scalar_type()));
     }
@@ -399,23 +362,32 @@ void pointwise(OpId id, DType dtype, std::span<const Input> inputs,
            (op.inputs == 2 && variant.modes[0] == uint8_t(Mode::Shared)));
       if (shares) {
         variant.modes[i] = uint8_t(Mode::Shared);
-        params.*kOffsets[i] = params.offset_o;
         continue;
       }
-      copies[i] = at::empty(tensors[i]->sizes(), tensors[i]->options());
-      copy_elements(*tensors[i], copies[i]);
-      tensors[i] = &copies[i];
+      const at::Tensor copy =
+          at::empty(tensors[i]->sizes(), tensors[i]->options());
+      copy_elements(*tensors[i], copy);
+      sources[i].tensor = copy;
     }
     variant.modes[i] = uint8_t(Mode::Read);
-    variant.windows[i] = windows_of(*tensors[i]);
-    params.*kOffsets[i] = to_u32(tensors[i]->storage_offset());
-    bound.push_back(tensors[i]);
+    params.*kOffsets[i] = bind(*tensors[i]);
   }
-  bound.push_back(&out);
+  params.offset_o = bind(out);
+  for (size_t i = 0; i < sources.size(); ++i) {
+    if (variant.modes[i] == uint8_t(Mode::Shared)) {
+      params.*kOffsets[i] = params.offset_o;
+    }
+  }
+  if (too_wide) {
+    const int64_t dim = widest_dim(too_wide->expand(out.sizes()));
+    pointwise_by_halves(id, dtype, sources, out, scalars, dim);
+    return;
+  }
 
+  params.count = to_u32(count);
   variant.strided = !all_dense(tensors, out);
   if (variant.strided && !set_geometry(params, tensors, out)) {
-    pointwise_by_slices(id, dtype, inputs, out, scalars);
+    pointwise_by_halves(id, dtype, sources, out, scalars, first_dim(out));
     return;
   }
   for (size_t i = 0; i < scalars.size(); ++i) {
@@ -424,8 +396,9 @@ void pointwise(OpId id, DType dtype, std::span<const Input> inputs,
   const uint32_t lanes = wgsl::lanes_of(output_dtype(op, dtype));
   const uint64_t threads =
       ceil_div(params.offset_o % lanes + uint64_t(count), lanes);
-  launch_bytes(family(variant), bound, std::as_bytes(std::span(&params, 1)),
-               ceil_div(threads, kWorkgroup));
+  launch_bindings(family(variant), bindings,
+                  std::as_bytes(std::span(&params, 1)),
+                  ceil_div(threads, kWorkgroup));
 }
 
 }  // namespace torch_webgpu::ops

@@ -3,12 +3,12 @@
 #include <ATen/core/Tensor.h>
 #include <c10/core/Scalar.h>
 
-#include <array>
 #include <initializer_list>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "ops/geometry.h"
 #include "ops/kernel/dtype.h"
 #include "ops/kernel/params.h"
 
@@ -39,15 +39,6 @@ using OpId = uint16_t;
 OpId register_pointwise(PointwiseOp);
 const PointwiseOp& pointwise_op(OpId);
 
-// A tensor of the device or a number.
-struct Input {
-  Input(const at::Tensor& t) : tensor(t) {}  // NOLINT: an argument's two forms
-  Input(const c10::Scalar& s) : scalar(s) {}
-  at::Tensor tensor;
-  c10::Scalar scalar;
-  bool is_scalar() const { return !tensor.defined(); }
-};
-
 // Runs `op` over inputs that broadcast to out's shape. Inputs have the dtype
 // `compute` (scalars are converted to it), out has the result's dtype and its
 // final shape; out may be any of the inputs.
@@ -61,16 +52,5 @@ void copy_elements(const Input& input, const at::Tensor& out);
 
 // A scalar as the two words of a parameter, for loads of `dtype`.
 wgsl::params::u64 encode(const c10::Scalar&, wgsl::DType dtype);
-
-// Sizes and strides of up to eight dimensions, innermost first, dimensions
-// that are one in memory merged; the first of `tensors` gives the order.
-struct Geometry {
-  int rank = 0;
-  std::array<int64_t, 8> sizes{};
-  std::array<std::array<int64_t, 8>, 4> strides{};  // by tensor
-};
-// `tensors` have the same sizes (expanded); false when more than eight
-// dimensions remain.
-bool make_geometry(std::span<const at::Tensor> tensors, Geometry&);
 
 }  // namespace torch_webgpu::ops

@@ -70,6 +70,8 @@ struct Variant {
   uint8_t windows_a;
   uint8_t windows_o;
   uint8_t windows_q;
+  static constexpr uint8_t Variant::* kWindows[] = {
+      &Variant::windows_a, &Variant::windows_o, &Variant::windows_q};
 };
 
 // clang-format off

@@ -28,7 +28,7 @@ using wgsl::Mode;
 WEBGPU_PARAMS(ScatterCopyParams, SCATTER_COPY_PARAMS);
 
 struct ScatterCopyVariant {
-  uint8_t from, to, mode, window_a, window_o;
+  uint8_t from, to, mode;
 };
 
 wgsl::KernelText describe(const ScatterCopyVariant& v) {
@@ -37,14 +37,13 @@ wgsl::KernelText describe(const ScatterCopyVariant& v) {
   const auto mode = static_cast<Mode>(v.mode);
   wgsl::KernelText text;
   text.file = "scatter_copy";
-  text.label = fmt::format(
-      "scatter_{}_{}_from_{}_w{}{}", mode == Mode::Scalar ? "fill" : "copy",
-      wgsl::name_of(to), wgsl::name_of(from), v.window_a, v.window_o);
+  text.label = fmt::format("scatter_{}_{}_from_{}",
+                           mode == Mode::Scalar ? "fill" : "copy",
+                           wgsl::name_of(to), wgsl::name_of(from));
   text.compute = wgsl::compute_of(to);
   // Elements that share a word with others need atomics.
   const Mode write = wgsl::lanes_of(to) > 1 ? Mode::Scatter : Mode::Write;
-  text.operands = {{"a", from, mode, v.window_a, ""},
-                   {"o", to, write, v.window_o, ""}};
+  text.operands = {{"a", from, mode, 1, ""}, {"o", to, write, 1, ""}};
   text.substitutions = {{"convert", wgsl::conversion(from, to)},
                         {"workgroup", std::to_string(kWorkgroup)}};
   text.params = ScatterCopyParams::wgsl();
@@ -55,9 +54,9 @@ std::vector<ScatterCopyVariant> enumerate() {
   std::vector<ScatterCopyVariant> all;
   for (const DType to : wgsl::kAllDTypes) {
     for (const DType from : wgsl::kAllDTypes) {
-      all.push_back({uint8_t(from), uint8_t(to), uint8_t(Mode::Read), 1, 1});
+      all.push_back({uint8_t(from), uint8_t(to), uint8_t(Mode::Read)});
     }
-    all.push_back({uint8_t(to), uint8_t(to), uint8_t(Mode::Scalar), 1, 1});
+    all.push_back({uint8_t(to), uint8_t(to), uint8_t(Mode::Scalar)});
   }
   return all;
 }
@@ -72,29 +71,33 @@ const OpId kCopy = register_pointwise(
      .casts = true});
 
 void scatter_copy(const Input& input, const at::Tensor& out) {
+  const auto by_halves = [&](int64_t dim) {
+    for (const Half& half : halves({&input, 1}, out, dim)) {
+      copy_elements(half.inputs[0], half.out);
+    }
+  };
   const DType to = wgsl::dtype_of(out.scalar_type());
-  ScatterCopyVariant variant{uint8_t(to), uint8_t(to), uint8_t(Mode::Scalar), 1,
-                             windows_of(out)};
+  ScatterCopyVariant variant{uint8_t(to), uint8_t(to), uint8_t(Mode::Scalar)};
   ScatterCopyParams params;
   std::vector<at::Tensor> views{out};
+  c10::SmallVector<hal::BufferBinding, 2> bindings;
   if (input.is_scalar()) {
     params.value_a = encode(input.scalar, to);
   } else {
     variant.from = uint8_t(wgsl::dtype_of(input.tensor.scalar_type()));
     variant.mode = uint8_t(Mode::Read);
-    variant.window_a = windows_of(input.tensor);
-    params.offset_a = uint32_t(input.tensor.storage_offset());
     views.push_back(input.tensor.expand(out.sizes()));
+    const auto bound = bind_view(input.tensor);
+    if (!bound) return by_halves(widest_dim(views[1]));
+    params.offset_a = uint32_t(input.tensor.storage_offset() - bound->first);
+    bindings.push_back(bound->buffer);
   }
+  const auto bound = bind_view(out);
+  if (!bound) return by_halves(widest_dim(out));
+  params.offset_o = uint32_t(out.storage_offset() - bound->first);
+  bindings.push_back(bound->buffer);
   Geometry geometry;
-  if (!make_geometry(views, geometry)) {
-    for (int64_t i = 0; i < out.size(0); ++i) {
-      scatter_copy(input.is_scalar() ? input : Input(views[1].select(0, i)),
-                   out.select(0, i));
-    }
-    return;
-  }
-  params.offset_o = uint32_t(out.storage_offset());
+  if (!make_geometry(views, geometry)) return by_halves(first_dim(out));
   params.count = uint32_t(out.numel());
   params.rank = uint32_t(geometry.rank);
   for (int d = 0; d < geometry.rank; ++d) {
@@ -102,13 +105,9 @@ void scatter_copy(const Input& input, const at::Tensor& out) {
     params.stride_o[d] = uint32_t(geometry.strides[0][d]);
     params.stride_a[d] = uint32_t(geometry.strides[1][d]);
   }
-  const auto& kernel = family(variant);
-  const uint64_t workgroups = ceil_div(params.count, kWorkgroup);
-  if (input.is_scalar()) {
-    launch(kernel, {&out}, params, workgroups);
-  } else {
-    launch(kernel, {&input.tensor, &out}, params, workgroups);
-  }
+  launch_bindings(family(variant), bindings,
+                  std::as_bytes(std::span(&params, 1)),
+                  ceil_div(params.count, kWorkgroup));
 }
 
 }  // namespace

@@ -40,6 +40,8 @@ WEBGPU_PARAMS(SequenceParams, SEQUENCE_PARAMS);
 
 struct SequenceVariant {
   uint8_t dtype, linspace, windows_o;
+  static constexpr uint8_t SequenceVariant::* kWindows[] = {
+      &SequenceVariant::windows_o};
 };
 
 wgsl::KernelText describe(const SequenceVariant& v) {

@@ -24,6 +24,8 @@ struct Variant {
   uint8_t windows_a;
   uint8_t windows_y;  // of the result, in the backward kernel
   uint8_t windows_o;
+  static constexpr uint8_t Variant::* kWindows[] = {
+      &Variant::windows_a, &Variant::windows_y, &Variant::windows_o};
 };
 
 // clang-format off

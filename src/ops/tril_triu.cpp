@@ -38,6 +38,8 @@ WEBGPU_PARAMS(TriangleParams, TRIANGLE_PARAMS);
 
 struct TriangleVariant {
   uint8_t dtype, upper, windows_a, windows_o;
+  static constexpr uint8_t TriangleVariant::* kWindows[] = {
+      &TriangleVariant::windows_a, &TriangleVariant::windows_o};
 };
 
 wgsl::KernelText describe(const TriangleVariant& v) {

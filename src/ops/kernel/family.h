@@ -18,6 +18,10 @@ namespace torch_webgpu::ops {
 // else. The bytes of the Variant are the cache's key, so a key cannot miss a
 // property that the text depends on. Make families static objects at namespace
 // scope; they are listed for offline validation by what `enumerate` returns.
+//
+// A Variant whose operands may be bound in windows names these fields in
+// kWindows. Each is listed with one window and with two; more windows only
+// repeat the second one's lines.
 template <class Variant>
 class Family {
   // No padding: equal variants have equal bytes.
@@ -30,9 +34,18 @@ class Family {
 
   Family(Describe describe, Enumerate enumerate) : describe_(describe) {
     register_family([=](std::vector<ListedKernel>& all) {
-      for (const Variant& variant : enumerate()) {
+      const auto list = [&](const Variant& variant) {
         auto source = wgsl::assemble(describe(variant));
         all.push_back({source.label, serialise(variant), std::move(source)});
+      };
+      for (const Variant& variant : enumerate()) {
+        list(variant);
+        if constexpr (requires { Variant::kWindows; }) {
+          Variant large = variant;
+          for (const auto windows : Variant::kWindows)
+            large.*windows = 2;
+          list(large);
+        }
       }
     });
   }

@@ -27,12 +27,31 @@ bool same_buffer(const at::TensorBase& a, const at::TensorBase& b) {
   return buffer_of(a) == buffer_of(b);
 }
 
+std::optional<ViewBinding> bind_view(const at::TensorBase& tensor) {
+  const auto& limits = device().info().limits;
+  hal::Buffer* buffer = buffer_of(tensor);
+  if (buffer->size() <= limits.max_storage_binding_size) {
+    return ViewBinding{{buffer}};
+  }
+  uint64_t last = uint64_t(tensor.storage_offset());
+  for (int64_t d = 0; d < tensor.dim(); ++d) {
+    last += uint64_t(tensor.size(d) - 1) * uint64_t(tensor.stride(d));
+  }
+  const auto item = uint64_t(tensor.element_size());
+  // The alignment is a multiple of every element's size.
+  const uint64_t alignment = limits.storage_offset_alignment;
+  const uint64_t begin =
+      uint64_t(tensor.storage_offset()) * item / alignment * alignment;
+  const uint64_t bytes = ceil_div((last + 1) * item - begin, 4) * 4;
+  if (bytes > limits.max_storage_binding_size) return std::nullopt;
+  return ViewBinding{{buffer, begin, bytes}, int64_t(begin / item)};
+}
+
 void launch_bytes(const hal::Kernel& kernel,
                   std::span<const at::TensorBase* const> tensors,
                   std::span<const std::byte> params, uint64_t workgroups) {
   if (workgroups == 0) return;
-  auto& device = ops::device();
-  const auto& limits = device.info().limits;
+  const auto& limits = device().info().limits;
   c10::SmallVector<hal::BufferBinding, 8> bindings;
   for (const at::TensorBase* tensor : tensors) {
     hal::Buffer* buffer = buffer_of(*tensor);
@@ -49,6 +68,15 @@ void launch_bytes(const hal::Kernel& kernel,
            std::min(wgsl::kWindowBytes, buffer->size() - offset)});
     }
   }
+  launch_bindings(kernel, bindings, params, workgroups);
+}
+
+void launch_bindings(const hal::Kernel& kernel,
+                     std::span<const hal::BufferBinding> bindings,
+                     std::span<const std::byte> params, uint64_t workgroups) {
+  if (workgroups == 0) return;
+  auto& device = ops::device();
+  const auto& limits = device.info().limits;
   TORCH_CHECK(bindings.size() <= limits.max_storage_buffers, kernel.label(),
               " needs ", bindings.size(),
               " buffer bindings for tensors of this size, and the adapter has ",

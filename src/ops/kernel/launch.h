@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <initializer_list>
+#include <optional>
 #include <span>
 
 #include "hal/stream.h"
@@ -23,6 +24,16 @@ inline uint64_t ceil_div(uint64_t a, uint64_t b) {
 // device's binding limit. Part of a kernel's variant (Operand::windows).
 uint8_t windows_of(const at::TensorBase&);
 
+// One binding that holds all elements of a view. A buffer above the binding
+// limit is bound only where the view is, and the kernel counts the elements
+// from `first` on.
+struct ViewBinding {
+  hal::BufferBinding buffer;
+  int64_t first = 0;
+};
+// None when the view itself is above the limit: split it (see pointwise.cpp).
+std::optional<ViewBinding> bind_view(const at::TensorBase&);
+
 // The one way to run a kernel. `tensors` are those operands that have a
 // binding (Mode::Read, Write, Scatter), in the order of KernelText::operands;
 // each is bound whole, whatever its view. `workgroups` is a count along one
@@ -32,6 +43,11 @@ uint8_t windows_of(const at::TensorBase&);
 void launch_bytes(const hal::Kernel&,
                   std::span<const at::TensorBase* const> tensors,
                   std::span<const std::byte> params, uint64_t workgroups);
+
+// The same with bindings of the caller's choice.
+void launch_bindings(const hal::Kernel&,
+                     std::span<const hal::BufferBinding> bindings,
+                     std::span<const std::byte> params, uint64_t workgroups);
 
 template <class Params>
 void launch(const hal::Kernel& kernel,
