@@ -162,6 +162,7 @@ std::unique_ptr<Context> open_instance(const DeviceOptions& options) {
       Implementation::create(options.implementation, options.procs);
   context->procs = context->implementation->procs();
   context->validation = options.validation;
+  context->cache = std::make_unique<BlobCache>(options.cache_folder);
   context->instance = context->implementation->create_instance();
   if (context->instance == nullptr) {
     throw Unavailable(std::string(context->implementation->name()) +
@@ -219,7 +220,7 @@ void open_device(Context& context) {
 
   WGPUDeviceDescriptor descriptor = WGPU_DEVICE_DESCRIPTOR_INIT;
   descriptor.nextInChain =
-      context.implementation->device_chain(context.validation);
+      context.implementation->device_chain(context.validation, *context.cache);
   descriptor.label = view("torch_webgpu");
   descriptor.requiredFeatureCount = features.size();
   descriptor.requiredFeatures = features.data();

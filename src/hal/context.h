@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "hal/blob_cache.h"
 #include "hal/device_info.h"
 #include "hal/error_sink.h"
 #include "hal/implementation.h"
@@ -53,6 +54,7 @@ struct Context {
 
   std::mutex mutex;
   ErrorSink errors;
+  std::unique_ptr<BlobCache> cache;
   std::unique_ptr<Implementation> implementation;
   Procs procs;
   WGPUInstance instance = nullptr;

@@ -57,7 +57,10 @@ const Kernel& Device::compile(const ShaderSource& source) {
 
 Stats Device::stats() {
   const std::lock_guard lock(context_->mutex);
-  return context_->stats;
+  Stats stats = context_->stats;
+  stats.cache_loads = context_->cache->loads();
+  stats.cache_stores = context_->cache->stores();
+  return stats;
 }
 
 void Device::throw_pending_errors() {

@@ -26,6 +26,9 @@ struct DeviceOptions {
   bool validation = false;    // bounds-checked shaders
   uint32_t window = 64;       // commands per submit
   uint64_t memory_limit = 0;  // bytes; 0 = derive (CPU adapters: 7/8 of RAM)
+  // Where compiled shaders are kept between processes, if the implementation
+  // can; "" = nowhere.
+  std::string cache_folder;
 };
 
 // In the order in which DeviceOptions::adapter counts them.

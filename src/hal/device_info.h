@@ -49,6 +49,8 @@ struct Stats {
   uint64_t writes = 0;
   uint64_t readbacks = 0;
   uint64_t waits = 0;
+  uint64_t cache_loads = 0;  // compiled shaders found on disk
+  uint64_t cache_stores = 0;
 };
 
 }  // namespace torch_webgpu::hal

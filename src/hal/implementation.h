@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "hal/blob_cache.h"
 #include "hal/procs.h"
 
 namespace torch_webgpu::hal {
@@ -40,8 +41,10 @@ class Implementation {
   virtual WGPUFeatureName subgroup_feature() const = 0;
   // Goes before a shader that uses subgroups; may be empty.
   virtual std::string_view subgroup_directive() const = 0;
-  // For WGPUDeviceDescriptor::nextInChain; owned by the implementation.
-  virtual WGPUChainedStruct* device_chain(bool validation) = 0;
+  // For WGPUDeviceDescriptor::nextInChain; owned by the implementation. It
+  // uses the cache, which outlives the device, if it can.
+  virtual WGPUChainedStruct* device_chain(bool validation,
+                                          BlobCache& cache) = 0;
   // Called once, right after the device was made.
   virtual void prepare_device(WGPUDevice) {}
   // `checked` asks for bounds checks inside the shader, where they can be

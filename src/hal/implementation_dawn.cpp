@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cstring>
+#include <optional>
 #include <tuple>
 
 #include "hal/errors.h"
@@ -20,6 +22,42 @@ struct DawnTogglesDescriptor {
   const char* const* disabled;
 };
 constexpr auto kTogglesSType = static_cast<WGPUSType>(0x0005000A);
+
+struct DawnCacheDescriptor {
+  WGPUChainedStruct chain;
+  WGPUStringView isolation_key;
+  // Called without a place first, to learn the size; 0 = not there.
+  size_t (*load)(const void* key, size_t key_bytes, void* value,
+                 size_t value_bytes, void* cache);
+  void (*store)(const void* key, size_t key_bytes, const void* value,
+                size_t value_bytes, void* cache);
+  void* cache;
+};
+constexpr auto kCacheSType = static_cast<WGPUSType>(0x00050007);
+
+BlobCache::Bytes bytes_of(const void* data, size_t size) {
+  return {static_cast<const std::byte*>(data), size};
+}
+
+size_t load_blob(const void* key, size_t key_bytes, void* value,
+                 size_t value_bytes, void* cache) noexcept {
+  // Dawn asks twice for an entry, so the first answer waits for the second.
+  thread_local std::optional<std::vector<std::byte>> found;
+  if (value == nullptr) {
+    found = static_cast<BlobCache*>(cache)->load(bytes_of(key, key_bytes));
+    return found ? found->size() : 0;
+  }
+  if (!found || found->size() != value_bytes) return 0;
+  std::memcpy(value, found->data(), value_bytes);
+  found.reset();
+  return value_bytes;
+}
+
+void store_blob(const void* key, size_t key_bytes, const void* value,
+                size_t value_bytes, void* cache) noexcept {
+  static_cast<BlobCache*>(cache)->store(bytes_of(key, key_bytes),
+                                        bytes_of(value, value_bytes));
+}
 
 struct DawnLoggingCallbackInfo {
   WGPUChainedStruct* nextInChain;
@@ -103,13 +141,17 @@ class Dawn final : public Implementation {
 
   // Robustness belongs to the whole device here: without validation the WGSL
   // that a user supplies is not bounds-checked either.
-  WGPUChainedStruct* device_chain(bool validation) override {
+  WGPUChainedStruct* device_chain(bool validation, BlobCache& cache) override {
     toggles_ = {};
     toggles_.chain.sType = kTogglesSType;
     toggles_.enabled_count = validation ? 0 : kUnchecked.size();
     toggles_.enabled = kUnchecked.data();
     toggles_.disabled_count = kNeverWanted.size();
     toggles_.disabled = kNeverWanted.data();
+    if (cache.enabled()) {
+      cache_ = {{nullptr, kCacheSType}, {}, load_blob, store_blob, &cache};
+      toggles_.chain.next = &cache_.chain;
+    }
     return &toggles_.chain;
   }
 
@@ -173,6 +215,7 @@ class Dawn final : public Implementation {
   decltype(&::wgpuInstanceWaitAny) wait_any_ = nullptr;
   SetLoggingCallback set_logging_callback_ = nullptr;
   DawnTogglesDescriptor toggles_ = {};
+  DawnCacheDescriptor cache_ = {};
 };
 
 }  // namespace

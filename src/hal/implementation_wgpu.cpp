@@ -66,7 +66,9 @@ class Wgpu final : public Implementation {
   }
   // Naga has subgroups built in and rejects the directive.
   std::string_view subgroup_directive() const override { return {}; }
-  WGPUChainedStruct* device_chain(bool) override { return nullptr; }
+  // wgpu.h names a feature PipelineCache but has no function to fill or read
+  // one, so the cache stays unused; drivers keep one of their own.
+  WGPUChainedStruct* device_chain(bool, BlobCache&) override { return nullptr; }
 
   WGPUShaderModule create_shader_module(
       WGPUDevice device, const WGPUShaderModuleDescriptor& descriptor,

@@ -37,6 +37,7 @@ hal::DeviceOptions options_from_python(const nb::object& resolve) {
         nb::cast<uintptr_t>(found.attr("get_proc_address")));
     options.adapter = nb::cast<std::string>(found.attr("adapter"));
     options.validation = nb::cast<bool>(found.attr("validation"));
+    options.cache_folder = nb::cast<std::string>(found.attr("cache_folder"));
     return options;
   } catch (nb::python_error& error) {
     // Only the sentence: this runs inside operators, whose traceback is
@@ -117,6 +118,8 @@ nb::dict stats_dict() {
   result["writes"] = stats.writes;
   result["readbacks"] = stats.readbacks;
   result["waits"] = stats.waits;
+  result["cache_loads"] = stats.cache_loads;
+  result["cache_stores"] = stats.cache_stores;
   return result;
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import importlib.util
 import os
 from collections.abc import Callable
@@ -18,6 +19,7 @@ class DeviceOptions:
     get_proc_address: int = 0  # address of wgpuGetProcAddress
     adapter: str = ""
     validation: bool = False
+    cache_folder: str = ""  # "" = keep no compiled shaders on disk
 
 
 def _package_folder(package: str) -> Path | None:
@@ -105,6 +107,23 @@ def _find() -> DeviceOptions:
     )
 
 
+def _cache_folder(found: DeviceOptions) -> str:
+    """A folder of its own for each build of an implementation, because what
+    one compiled is of no use to another."""
+    base = os.environ.get("TORCH_WEBGPU_CACHE_DIR")
+    if base is None:
+        home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+        base = str(Path(home) / "torch_webgpu")
+    if not base:
+        return ""
+    if found.library:
+        status = Path(found.library).stat()
+        build = f"{status.st_size:x}-{status.st_mtime_ns:x}"
+    else:
+        build = importlib.metadata.version(_PACKAGES[found.implementation])
+    return str(Path(base) / f"{found.implementation}-{build}")
+
+
 def resolve() -> DeviceOptions:
     """Reads the environment; raises RuntimeError, one sentence, on failure."""
     found = _find()
@@ -114,4 +133,5 @@ def resolve() -> DeviceOptions:
         found.get_proc_address,
         adapter=os.environ.get("TORCH_WEBGPU_ADAPTER", "").strip(),
         validation=os.environ.get("TORCH_WEBGPU_VALIDATION", "") == "1",
+        cache_folder=_cache_folder(found),
     )
