@@ -148,6 +148,45 @@ def test_complex_views() -> None:
     assert torch.equal(strided.conj().cpu(), z.conj().resolve_conj())
 
 
+def test_writing_to_flagged_views() -> None:
+    # fill_ and add_ have no kernel for these flags, so torch works on a copy
+    # and copies it back into a strided view that negates.
+    for write in (
+        lambda z: z.conj().imag.fill_(3),
+        lambda z: z.conj().imag.add_(3),
+        lambda z: z.conj().imag.copy_(torch.tensor([5.0, 6.0])),
+        lambda z: z.conj().copy_(torch.tensor([5j, 6j])),
+        lambda z: z[:1].conj().fill_(1 + 1j),
+    ):
+        on_cpu = torch.tensor([1 + 2j, 3 - 4j])
+        on_device = on_cpu.webgpu()
+        write(on_cpu)
+        write(on_device)
+        assert torch.equal(on_device.cpu(), on_cpu)
+
+
+def test_expanded_tensors_can_be_filled() -> None:
+    for dtype in (torch.float32, torch.float64, torch.complex64, torch.uint16):
+        x = torch.ones(2, 1, dtype=dtype, device="webgpu")
+        assert x.expand(2, 3).fill_(3).tolist() == [[3] * 3] * 2
+        assert x.tolist() == [[3], [3]]
+        assert x.expand(2, 3).zero_().tolist() == [[0] * 3] * 2
+    with pytest.raises(RuntimeError, match="refers to a single memory"):
+        x.expand(2, 3).copy_(torch.ones(2, 3, device="webgpu"))
+
+
+def test_copies_check_shapes() -> None:
+    x, empty = torch.ones(4, device="webgpu"), torch.ones(0, device="webgpu")
+    for source in (x, x.cpu()):
+        with pytest.raises(RuntimeError):
+            empty.copy_(source)
+        with pytest.raises(RuntimeError):
+            x[:3].copy_(source)
+    assert empty.copy_(x[:1]).numel() == 0
+    with pytest.raises(NotImplementedError, match="no data"):
+        x.copy_(torch.ones(4, device="meta"))
+
+
 def test_resize_keeps_what_was_there() -> None:
     x = torch.arange(6.0, device="webgpu")
     x.resize_(2, 2)
