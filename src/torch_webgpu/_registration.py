@@ -68,7 +68,7 @@ def _load() -> None:
     library = _native.load()
     library.set_device_options(_implementation.resolve)
     library.set_fallback_policy(
-        os.environ.get("TORCH_WEBGPU_FALLBACK", "").strip() or "warn"
+        os.environ.get("TORCH_WEBGPU_FALLBACK", "").strip().lower() or "warn"
     )
     atexit.register(library.finish)
 

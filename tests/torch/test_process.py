@@ -88,13 +88,26 @@ def test_no_driver(implementation: str) -> None:
 
 
 def test_unknown_adapter() -> None:
-    output = run_python(ANSWER_OF_USE, TORCH_WEBGPU_ADAPTER="no such adapter")
-    assert "TORCH_WEBGPU_ADAPTER" in output.splitlines()[1]
+    for name in ("no such adapter", "99"):
+        lines = answers(ANSWER_OF_USE + CPU_WORK, TORCH_WEBGPU_ADAPTER=name)
+        assert "TORCH_WEBGPU_ADAPTER" in lines[1] and name in lines[1]
 
 
 def test_unknown_fallback_policy() -> None:
     lines = answers(ANSWER_OF_USE + CPU_WORK, TORCH_WEBGPU_FALLBACK="maybe")
     assert "set it to warn, error or silent" in lines[1]
+
+
+def test_names_are_taken_in_any_case() -> None:
+    run_python(
+        """
+        import torch, torch_webgpu
+        assert torch.ones(2, device="webgpu").tolist() == [1, 1]
+        assert torch.webgpu.implementation() == "wgpu"
+        """,
+        TORCH_WEBGPU_IMPL=" WGPU ",
+        TORCH_WEBGPU_FALLBACK="Warn",
+    )
 
 
 def test_native_library_that_does_not_load() -> None:
@@ -220,6 +233,7 @@ def test_exit_with_a_finished_thread() -> None:
 def test_forked_child_gets_one_clear_error() -> None:
     output = run_python("""
         import os, sys, torch, torch_webgpu
+        assert torch.webgpu.is_available()  # remembered by the parent only
         x = torch.ones(3, device="webgpu")
         child = os.fork()
         if child == 0:
