@@ -9,7 +9,7 @@ import warnings
 
 import torch
 
-from torch_webgpu import _implementation, _native
+from torch_webgpu import _implementation, _modules, _native
 
 _registered = False
 
@@ -62,6 +62,7 @@ def _register_device() -> None:
         ],
     )
     _print_on_cpu()
+    _modules.keep_parameters()
 
 
 def _load() -> None:
