@@ -9,7 +9,7 @@ import warnings
 
 import torch
 
-from torch_webgpu import _implementation, _modules, _native
+from torch_webgpu import _implementation, _modules, _native, _refusals
 
 _registered = False
 
@@ -63,6 +63,7 @@ def _register_device() -> None:
     )
     _print_on_cpu()
     _modules.keep_parameters()
+    _refusals.refuse()
 
 
 def _load() -> None:

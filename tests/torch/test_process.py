@@ -268,3 +268,23 @@ def test_fork_before_first_use_is_fine() -> None:
         print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
         """)
     assert output.splitlines() == ["[1.0, 1.0]", "0"]
+
+
+def test_tensors_do_not_go_to_other_processes() -> None:
+    output = run_python("""
+        import torch, torch_webgpu
+        from torch import multiprocessing
+        tensor = torch.ones(2, device="webgpu")
+        context = multiprocessing.get_context("spawn")
+        for value in (tensor, torch.nn.Parameter(tensor), {"x": [tensor]}):
+            try:
+                context.Process(target=print, args=(value,)).start()
+            except RuntimeError as error:
+                print(error)
+        queue = multiprocessing.SimpleQueue()
+        queue.put(tensor.cpu())
+        print(queue.get().tolist())
+        """)
+    lines = output.splitlines()
+    assert len(lines) == 4 and len(set(lines[:3])) == 1, lines
+    assert "send its .cpu()" in lines[0] and lines[3] == "[1.0, 1.0]"

@@ -79,8 +79,34 @@ def test_graph_capture_sees_the_device() -> None:
     with torch._subclasses.FakeTensorMode():
         fake = torch.empty(3, device="webgpu") + 1
     assert fake.device == torch.device("webgpu:0")
-    compiled = torch.compile(lambda x: x * 2 + 1, backend="aot_eager")
-    assert compiled(torch.ones(3, device="webgpu")).tolist() == [3, 3, 3]
+
+
+@pytest.mark.parametrize("backend", ["eager", "aot_eager"])
+def test_compile_without_code_generation(backend: str) -> None:
+    torch._dynamo.reset()
+    module = torch.nn.Linear(3, 2).webgpu()
+
+    def function(x: torch.Tensor) -> torch.Tensor:
+        return (module(x) * 2 + 1).square().sum()
+
+    gradients = []
+    for run in (function, torch.compile(function, backend=backend)):
+        x = torch.ones(2, 3, device="webgpu", requires_grad=True)
+        run(x).backward()
+        assert x.grad is not None
+        gradients.append(x.grad.cpu())
+    assert torch.equal(*gradients)
+
+
+def test_compile_with_inductor_says_that_it_cannot() -> None:
+    torch._dynamo.reset()
+    x = torch.ones(3, device="webgpu")
+    for function in (
+        lambda x: x * 2,
+        lambda x: torch.zeros(3, device="webgpu") + x.shape[0],
+    ):
+        with pytest.raises(RuntimeError, match="pass backend='aot_eager'"):
+            torch.compile(function)(x)
 
 
 @pytest.mark.parametrize(
