@@ -155,19 +155,36 @@ void check_devices(const c10::OperatorHandle& op,
   }
 }
 
-// Gives the CPU kernel dense tensors where it writes to strided ones: some of
-// torch's kernels (tril, triu, lu_unpack) take strides for granted there and
-// write outside of the tensor.
-class DenseOutputs {
+// The two operators of the CPU that write to arguments of which their schemas
+// say nothing.
+bool is_written_in_secret(const c10::FunctionSchema& schema,
+                          const c10::Argument& argument) {
+  return (schema.name() == "aten::native_batch_norm" ||
+          schema.name() == "aten::batch_norm_update_stats") &&
+         (argument.name() == "running_mean" ||
+          argument.name() == "running_var");
+}
+
+// The tensors that the CPU kernel writes, where torch's fallback would not hand
+// them over right.
+class Outputs {
  public:
   void replace(const c10::FunctionSchema& schema, torch::jit::Stack& stack) {
     const auto& arguments = schema.arguments();
     const size_t first = stack.size() - arguments.size();
     for (size_t i = 0; i < arguments.size(); ++i) {
-      if (!is_written(arguments[i])) continue;
-      replace_tensors(stack[first + i], [&](const at::Tensor& tensor) {
-        return tensor.is_contiguous() ? tensor : dense_of(tensor);
-      });
+      if (is_written(arguments[i])) {
+        // Dense ones instead of strided ones: some of torch's kernels (tril,
+        // triu, lu_unpack) take strides for granted and write elsewhere.
+        replace_tensors(stack[first + i], [&](const at::Tensor& tensor) {
+          return tensor.is_contiguous() ? tensor : dense_of(tensor);
+        });
+      } else if (is_written_in_secret(schema, arguments[i])) {
+        replace_tensors(stack[first + i], [&](const at::Tensor& tensor) {
+          return pairs_.emplace_back(Pair{tensor, tensor.cpu().contiguous()})
+              .replaced;
+        });
+      }
     }
   }
 
@@ -175,13 +192,13 @@ class DenseOutputs {
   void restore(const c10::FunctionSchema& schema, torch::jit::Stack& stack) {
     if (pairs_.empty()) return;
     for (const Pair& pair : pairs_) {
-      at::_copy_from_and_resize(pair.dense, pair.original);
+      at::_copy_from_and_resize(pair.replaced, pair.original);
     }
     const size_t first = stack.size() - schema.returns().size();
     for (size_t i = first; i < stack.size(); ++i) {
       replace_tensors(stack[i], [&](const at::Tensor& tensor) {
         for (const Pair& pair : pairs_) {
-          if (pair.dense.is_same(tensor)) return pair.original;
+          if (pair.replaced.is_same(tensor)) return pair.original;
         }
         return tensor;
       });
@@ -191,12 +208,12 @@ class DenseOutputs {
  private:
   struct Pair {
     at::Tensor original;
-    at::Tensor dense;
+    at::Tensor replaced;
   };
 
   at::Tensor dense_of(const at::Tensor& tensor) {
     at::assert_no_internal_overlap(tensor);
-    return pairs_.emplace_back(Pair{tensor, tensor.contiguous()}).dense;
+    return pairs_.emplace_back(Pair{tensor, tensor.contiguous()}).replaced;
   }
 
   std::vector<Pair> pairs_;
@@ -226,7 +243,7 @@ void cpu_fallback(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
   if (!takes_generator && op.hasTag(at::Tag::nondeterministic_seeded)) {
     borrowed.emplace();
   }
-  DenseOutputs outputs;
+  Outputs outputs;
   outputs.replace(op.schema(), *stack);
   at::native::cpu_fallback(op, stack);
   outputs.restore(op.schema(), *stack);

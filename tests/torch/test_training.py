@@ -112,6 +112,35 @@ def test_compile_with_inductor_says_that_it_cannot() -> None:
 @pytest.mark.parametrize(
     ("make", "shape"),
     [
+        (lambda: torch.nn.BatchNorm1d(3), (4, 3)),
+        (lambda: torch.nn.BatchNorm2d(3, momentum=None), (2, 3, 4, 4)),
+        (
+            lambda: torch.nn.InstanceNorm1d(3, track_running_stats=True),
+            (2, 3, 5),
+        ),
+    ],
+    ids=["batch", "cumulative", "instance"],
+)
+def test_running_statistics_agree_with_cpu(
+    make: Callable[[], torch.nn.Module], shape: tuple[int, ...]
+) -> None:
+    module = make()
+    on_device = copy.deepcopy(module).webgpu()
+    for _ in range(2):
+        x = torch.rand(shape)
+        module(x)
+        on_device(x.webgpu())
+    for name, buffer in on_device.named_buffers():
+        torch.testing.assert_close(buffer.cpu(), module.get_buffer(name))
+    x = torch.rand(shape)
+    torch.testing.assert_close(
+        on_device.eval()(x.webgpu()).cpu(), module.eval()(x)
+    )
+
+
+@pytest.mark.parametrize(
+    ("make", "shape"),
+    [
         (lambda: torch.nn.LSTM(3, 4, num_layers=2), (5, 2, 3)),
         (lambda: torch.nn.LSTM(3, 4, bias=False), (5, 2, 3)),
         (lambda: torch.nn.GRU(3, 4, bidirectional=True), (5, 2, 3)),
