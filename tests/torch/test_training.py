@@ -138,6 +138,20 @@ def test_running_statistics_agree_with_cpu(
     )
 
 
+def test_transformer_encoder_with_padding() -> None:
+    layer = torch.nn.TransformerEncoderLayer(8, 2, 16, batch_first=True)
+    module = torch.nn.TransformerEncoder(layer, 2).eval()
+    x = torch.rand(2, 3, 8)
+    padding = torch.tensor([[False, False, True], [False, False, False]])
+    with torch.inference_mode():
+        expected = module(x, src_key_padding_mask=padding)
+        found = module.webgpu()(
+            x.webgpu(), src_key_padding_mask=padding.webgpu()
+        ).cpu()
+    kept = ~padding
+    torch.testing.assert_close(found[kept], expected[kept])
+
+
 @pytest.mark.parametrize(
     ("make", "shape"),
     [
