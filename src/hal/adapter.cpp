@@ -262,6 +262,12 @@ std::vector<DeviceInfo> list_adapters(const DeviceOptions& options) {
   return infos;
 }
 
+DeviceInfo find_adapter(const DeviceOptions& options) {
+  const auto context = open_instance(options);
+  choose_adapter(*context, options);
+  return context->info;
+}
+
 uint64_t physical_memory() {
   const long pages = sysconf(_SC_PHYS_PAGES);
   const long page = sysconf(_SC_PAGESIZE);

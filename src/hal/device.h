@@ -33,6 +33,8 @@ struct DeviceOptions {
 
 // In the order in which DeviceOptions::adapter counts them.
 std::vector<DeviceInfo> list_adapters(const DeviceOptions& options);
+// The adapter that Device::create would take; throws Unavailable like it.
+DeviceInfo find_adapter(const DeviceOptions& options);
 
 // One WebGPU device and all that belongs to it. Every method may be called from
 // any thread; one lock guards the device, and whoever waits holds it.

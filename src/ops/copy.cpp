@@ -77,7 +77,7 @@ void write_dense(const void* source, const at::Tensor& destination) {
   if (whole < bytes) {
     uint32_t last = 0;
     std::memcpy(&last, static_cast<const char*>(source) + whole, bytes - whole);
-    stream.write(buffer, offset + whole, &last, sizeof last);
+    as_torch([&] { stream.write(buffer, offset + whole, &last, sizeof last); });
   }
 }
 
@@ -108,26 +108,6 @@ void copy_to_host(const at::Tensor& self, const at::Tensor& dst) {
   }
 }
 
-void copy_from_host(const at::Tensor& self, const at::Tensor& dst) {
-  if (dst.is_non_overlapping_and_dense() && owns_words(dst)) {
-    at::Tensor host = self;
-    if (host.scalar_type() != dst.scalar_type() ||
-        host.sizes() != dst.sizes() || host.strides() != dst.strides() ||
-        !same_flags(self, dst)) {
-      host = at::empty_strided(dst.sizes(), dst.strides(),
-                               dst.options().device(at::kCPU));
-      host._set_conj(dst.is_conj());
-      host._set_neg(dst.is_neg());
-      host.copy_(self);
-    }
-    write_dense(host.const_data_ptr(), dst);
-    return;
-  }
-  const at::Tensor staged = at::empty(self.sizes(), dst.options());
-  copy_from_host(self, staged);
-  dst.copy_(staged);
-}
-
 void copy_on_device(const at::Tensor& self, const at::Tensor& dst) {
   if (same_flags(self, dst)) {
     if (self.scalar_type() == dst.scalar_type()) {
@@ -155,9 +135,35 @@ void copy_on_device(const at::Tensor& self, const at::Tensor& dst) {
   dst.copy_(host);
 }
 
+void copy_from_host(const at::Tensor& self, const at::Tensor& dst) {
+  if (dst.is_non_overlapping_and_dense() && owns_words(dst)) {
+    at::Tensor host = self;
+    if (host.scalar_type() != dst.scalar_type() ||
+        host.sizes() != dst.sizes() || host.strides() != dst.strides() ||
+        !same_flags(self, dst)) {
+      host = at::empty_strided(dst.sizes(), dst.strides(),
+                               dst.options().device(at::kCPU));
+      host._set_conj(dst.is_conj());
+      host._set_neg(dst.is_neg());
+      host.copy_(self);
+    }
+    write_dense(host.const_data_ptr(), dst);
+    return;
+  }
+  // With the target's flags, so that only bytes are left to copy.
+  const at::Tensor staged = at::empty(self.sizes(), dst.options());
+  staged._set_conj(dst.is_conj());
+  staged._set_neg(dst.is_neg());
+  copy_from_host(self, staged);
+  copy_on_device(staged, dst);
+}
+
 at::Tensor copy_from(const at::Tensor& self, const at::Tensor& dst,
                      bool /*non_blocking*/) {
-  if (dst.numel() == 0) return dst;
+  if (dst.numel() == 0) {
+    self.expand(dst.sizes());  // only its check of the shapes
+    return dst;
+  }
   if (on_device(self) && on_device(dst)) {
     if (!self.is_same(dst)) copy_on_device(self, dst);
   } else if (on_device(self)) {

@@ -1,14 +1,16 @@
 #include "ops/fallback.h"
 
 #include <ATen/CPUGeneratorImpl.h>
+#include <ATen/MemoryOverlap.h>
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/native/CPUFallback.h>
+#include <ATen/ops/_copy_from_and_resize.h>
 #include <torch/library.h>
 
-#include <algorithm>
 #include <atomic>
 #include <mutex>
 #include <set>
+#include <vector>
 
 #include "ops/generator.h"
 
@@ -105,16 +107,147 @@ class BorrowDefaultCpuGenerator {
   at::Generator saved_;
 };
 
+// Calls `visit` with every tensor of an argument or a result, and puts what it
+// returns in the tensor's place.
+template <class Visit>
+void replace_tensors(c10::IValue& value, Visit&& visit) {
+  if (value.isTensor()) {
+    if (value.toTensor().defined()) value = visit(value.toTensor());
+  } else if (value.isTensorList()) {
+    c10::List<at::Tensor> tensors;
+    for (const at::Tensor& tensor : value.toTensorVector()) {
+      tensors.push_back(tensor.defined() ? visit(tensor) : tensor);
+    }
+    value = std::move(tensors);
+  } else if (value.isOptionalTensorList()) {
+    c10::List<std::optional<at::Tensor>> tensors;
+    for (const std::optional<at::Tensor>& tensor :
+         value.toOptionalTensorVector()) {
+      tensors.push_back(tensor && tensor->defined() ? visit(*tensor) : tensor);
+    }
+    value = std::move(tensors);
+  }
+}
+
+bool is_written(const c10::Argument& argument) {
+  return argument.alias_info() && argument.alias_info()->isWrite();
+}
+
+// The check that an operator's own kernel would make, which the CPU kernel can
+// not: it sees only CPU tensors. A CPU tensor without dimensions is a number,
+// unless it is written.
+void check_devices(const c10::OperatorHandle& op,
+                   const torch::jit::Stack& stack) {
+  const auto& arguments = op.schema().arguments();
+  const size_t first = stack.size() - arguments.size();
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    c10::IValue value = stack[first + i];
+    replace_tensors(value, [&](const at::Tensor& tensor) {
+      TORCH_CHECK(
+          tensor.device().type() == c10::kPrivateUse1 ||
+              (tensor.device().is_cpu() && tensor.dim() == 0 &&
+               !is_written(arguments[i])),
+          "Expected all tensors to be on the same device, webgpu:0, but ",
+          op.operator_name(), " found one on ", tensor.device(),
+          "; move it with .to('webgpu').");
+      return tensor;
+    });
+  }
+}
+
+// The two operators of the CPU that write to arguments of which their schemas
+// say nothing.
+bool is_written_in_secret(const c10::FunctionSchema& schema,
+                          const c10::Argument& argument) {
+  return (schema.name() == "aten::native_batch_norm" ||
+          schema.name() == "aten::batch_norm_update_stats") &&
+         (argument.name() == "running_mean" ||
+          argument.name() == "running_var");
+}
+
+// The tensors that the CPU kernel writes, where torch's fallback would not hand
+// them over right.
+class Outputs {
+ public:
+  void replace(const c10::FunctionSchema& schema, torch::jit::Stack& stack) {
+    const auto& arguments = schema.arguments();
+    const size_t first = stack.size() - arguments.size();
+    for (size_t i = 0; i < arguments.size(); ++i) {
+      if (is_written(arguments[i])) {
+        // Dense ones instead of strided ones: some of torch's kernels (tril,
+        // triu, lu_unpack) take strides for granted and write elsewhere.
+        replace_tensors(stack[first + i], [&](const at::Tensor& tensor) {
+          return tensor.is_contiguous() ? tensor : dense_of(tensor);
+        });
+      } else if (is_written_in_secret(schema, arguments[i])) {
+        replace_tensors(stack[first + i], [&](const at::Tensor& tensor) {
+          return pairs_.emplace_back(Pair{tensor, tensor.cpu().contiguous()})
+              .replaced;
+        });
+      }
+    }
+  }
+
+  // Copies back, and puts the caller's own tensors among the results.
+  void restore(const c10::FunctionSchema& schema, torch::jit::Stack& stack) {
+    if (pairs_.empty()) return;
+    for (const Pair& pair : pairs_) {
+      at::_copy_from_and_resize(pair.replaced, pair.original);
+    }
+    const size_t first = stack.size() - schema.returns().size();
+    for (size_t i = first; i < stack.size(); ++i) {
+      replace_tensors(stack[i], [&](const at::Tensor& tensor) {
+        for (const Pair& pair : pairs_) {
+          if (pair.replaced.is_same(tensor)) return pair.original;
+        }
+        return tensor;
+      });
+    }
+  }
+
+ private:
+  struct Pair {
+    at::Tensor original;
+    at::Tensor replaced;
+  };
+
+  at::Tensor dense_of(const at::Tensor& tensor) {
+    at::assert_no_internal_overlap(tensor);
+    return pairs_.emplace_back(Pair{tensor, tensor.contiguous()}).replaced;
+  }
+
+  std::vector<Pair> pairs_;
+};
+
+// Torch's fallback sends new results to the device of the first tensor, which
+// may be a number on the CPU.
+void results_to_device(const c10::FunctionSchema& schema,
+                       torch::jit::Stack& stack) {
+  const auto& returns = schema.returns();
+  const size_t first = stack.size() - returns.size();
+  for (size_t i = 0; i < returns.size(); ++i) {
+    if (returns[i].alias_info()) continue;
+    replace_tensors(stack[first + i], [](const at::Tensor& tensor) {
+      return tensor.to(tensor.options().device(c10::kPrivateUse1));
+    });
+  }
+}
+
 }  // namespace
 
 void cpu_fallback(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
+  const bool takes_generator = replace_generator(op.schema(), *stack);
+  check_devices(op, *stack);
   note_fallback(c10::toString(op.operator_name()));
   std::optional<BorrowDefaultCpuGenerator> borrowed;
-  if (!replace_generator(op.schema(), *stack) &&
-      op.hasTag(at::Tag::nondeterministic_seeded)) {
+  if (!takes_generator && op.hasTag(at::Tag::nondeterministic_seeded)) {
     borrowed.emplace();
   }
+  Outputs outputs;
+  outputs.replace(op.schema(), *stack);
   at::native::cpu_fallback(op, stack);
+  outputs.restore(op.schema(), *stack);
+  results_to_device(op.schema(), *stack);
 }
 
 torch::jit::Stack cpu_call(const char* name, const char* overload,
@@ -135,7 +268,7 @@ FallbackPolicy parse_fallback_policy(const std::string& name) {
   if (name == "silent") {
     return FallbackPolicy::Silent;
   }
-  TORCH_CHECK_VALUE(false, "TORCH_WEBGPU_FALLBACK=", name,
+  TORCH_CHECK_VALUE(false, "webgpu: TORCH_WEBGPU_FALLBACK=", name,
                     " is unknown; set it to warn, error or silent.");
 }
 

@@ -13,8 +13,23 @@
 namespace torch_webgpu::ops {
 namespace {
 
+// One element of each dimension that an expand() made, so that every place in
+// memory is written once.
+at::Tensor without_repeats(const at::Tensor& self) {
+  at::Tensor once = self;
+  for (int64_t dim = 0; dim < self.dim(); ++dim) {
+    if (self.stride(dim) == 0) once = once.narrow(dim, 0, 1);
+  }
+  return once;
+}
+
 at::Tensor& fill_scalar(at::Tensor& self, const c10::Scalar& value) {
   if (self.numel() == 0) return self;
+  if (at::has_internal_overlap(self) == at::MemOverlap::Yes) {
+    at::Tensor once = without_repeats(self);
+    fill_scalar(once, value);
+    return self;
+  }
   if (wgsl::has_dtype(self.scalar_type())) {
     copy_elements(value, self);
   } else if (self.is_complex()) {
@@ -50,7 +65,9 @@ at::Tensor& zero(at::Tensor& self) {
   const uint64_t bytes = uint64_t(self.numel()) * size;
   if (bytes > 0 && self.is_non_overlapping_and_dense() && offset % 4 == 0 &&
       (bytes % 4 == 0 || offset + bytes == self.storage().nbytes())) {
-    device().stream().clear(buffer_of(self), offset, ceil_div(bytes, 4) * 4);
+    as_torch([&] {
+      device().stream().clear(buffer_of(self), offset, ceil_div(bytes, 4) * 4);
+    });
     return self;
   }
   return fill_scalar(self, 0);

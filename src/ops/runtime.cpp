@@ -4,6 +4,7 @@
 #include <pthread.h>
 
 #include <atomic>
+#include <limits>
 #include <memory>
 #include <mutex>
 
@@ -48,7 +49,7 @@ hal::Device& create_device() {
   }
   // The callback may need the interpreter's lock, so it runs before ours is
   // taken: the order is always interpreter, then state.
-  hal::DeviceOptions options = device_options();
+  hal::DeviceOptions options = as_torch(device_options);
   std::lock_guard lock(state().mutex);
   if (hal::Device* device = state().device) {
     return *device;
@@ -62,6 +63,28 @@ hal::Device& create_device() {
     rethrow_as_torch();
   }
   return *state().device;
+}
+
+// What kernels take for granted. A storage can be resized below what its
+// tensors need, as sharded training does to free memory for a while; an
+// expanded tensor can have more elements than 32 bits count.
+void check_addressable(const at::TensorBase& tensor) {
+  if (tensor.numel() == 0) return;
+  TORCH_CHECK(tensor.numel() <= std::numeric_limits<uint32_t>::max(),
+              "webgpu: kernels index up to 2^32 - 1 elements, got a tensor of "
+              "shape ",
+              tensor.sizes(), "; split it.");
+  int64_t last = tensor.storage_offset();
+  const at::IntArrayRef sizes = tensor.sizes(), strides = tensor.strides();
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    last += (sizes[i] - 1) * strides[i];
+  }
+  const uint64_t needed = uint64_t(last + 1) * tensor.element_size();
+  TORCH_CHECK(needed <= tensor.storage().nbytes(), "webgpu: a tensor of shape ",
+              sizes, " needs ", needed, " bytes, but its storage has only ",
+              tensor.storage().nbytes(),
+              "; give the storage back its size with "
+              "untyped_storage().resize_() first.");
 }
 
 hal::Buffer* empty_buffer() {
@@ -112,6 +135,11 @@ hal::Buffer* buffer_of(const c10::Storage& storage) {
   // Another owner wraps the pointer (a copy-on-write storage does).
   hal::Buffer* buffer = device().pool().find(data.get());
   TORCH_INTERNAL_ASSERT(buffer, "webgpu: the storage has no webgpu buffer");
+  TORCH_CHECK_NOT_IMPLEMENTED(
+      buffer->address() == data.get(),
+      "webgpu: memory that starts inside of a tensor's buffer (a slice of a "
+      "storage, or a view that came by DLPack) cannot be used; take the whole "
+      "and make the view afterwards.");
   return buffer;
 }
 
@@ -120,6 +148,7 @@ hal::Buffer* buffer_of(const at::TensorBase& tensor) {
               "Expected all tensors to be on the same device, webgpu:0, but "
               "found one on ",
               tensor.device(), "; move it with .to('webgpu').");
+  check_addressable(tensor);
   return buffer_of(tensor.storage());
 }
 

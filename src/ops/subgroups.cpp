@@ -37,7 +37,8 @@ uint32_t probe() {
   const at::TensorBase* tensor = &out;
   launch_bytes(family({0}), {&tensor, 1}, {}, 1);
   uint32_t size = 0;
-  device().stream().read(buffer_of(out), 0, &size, sizeof(size));
+  as_torch(
+      [&] { device().stream().read(buffer_of(out), 0, &size, sizeof(size)); });
   return size;
 }
 

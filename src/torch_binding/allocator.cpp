@@ -45,14 +45,15 @@ class Allocator final : public c10::DeviceAllocator {
     hal::Buffer* from = device.pool().find(src);
     TORCH_INTERNAL_ASSERT(to && from, "webgpu: not a webgpu address");
     // Whole words: a buffer's size is a multiple of 4.
-    device.stream().copy(from, 0, to, 0, (count + 3) / 4 * 4);
+    ops::as_torch(
+        [&] { device.stream().copy(from, 0, to, 0, (count + 3) / 4 * 4); });
   }
 
   bool initialized() override { return ops::device_created(); }
 
   void emptyCache(c10::MempoolId_t) override {
     if (ops::device_created()) {
-      ops::device().pool().empty_cache();
+      ops::as_torch([] { ops::device().pool().empty_cache(); });
     }
   }
 

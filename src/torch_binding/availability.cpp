@@ -21,18 +21,11 @@ Answer& answer() {
 
 std::string look() {
   try {
-    if (ops::in_bad_fork()) {
-      return "the process was forked after the device was used";
-    }
     if (ops::device_created()) {
       return "";
     }
-    return hal::list_adapters(ops::device_options()).empty()
-               ? "webgpu: no GPU driver serves the WebGPU implementation; "
-                 "install a "
-                 "Vulkan driver, on a machine without a GPU "
-                 "mesa-vulkan-drivers."
-               : "";
+    hal::find_adapter(ops::device_options());
+    return "";
   } catch (const std::exception& error) {
     return error.what();
   }
@@ -41,6 +34,11 @@ std::string look() {
 }  // namespace
 
 std::string unavailable_reason() {
+  // Before the remembered answer, which may be the parent's.
+  if (ops::in_bad_fork()) {
+    return "webgpu: the process was forked after the device was used; start it "
+           "with the 'spawn' method.";
+  }
   {
     std::lock_guard lock(answer().mutex);
     if (answer().reason) {

@@ -56,9 +56,16 @@ at::Tensor empty_strided(at::IntArrayRef size, at::IntArrayRef stride,
       c10::dtype_or_default(dtype)));
 }
 
+// nn.TransformerEncoder asks this before it packs a padded batch into a nested
+// tensor, a layout that the device does not have: "no" lets it go on as it is.
+bool can_be_nested(const at::Tensor&, const at::Tensor&) {
+  return false;
+}
+
 }  // namespace
 
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
+  m.impl("_nested_tensor_from_mask_left_aligned", TORCH_FN(can_be_nested));
   m.impl("empty.memory_format", TORCH_FN(empty));
   m.impl("empty_strided", TORCH_FN(empty_strided));
 }

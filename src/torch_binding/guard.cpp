@@ -80,8 +80,10 @@ struct Guard final : c10::impl::DeviceGuardImplInterface {
   }
 
   bool queryStream(const c10::Stream&) const override {
-    hal::Stream& stream = ops::device().stream();
-    return stream.done(stream.record());
+    return ops::as_torch([] {
+      hal::Stream& stream = ops::device().stream();
+      return stream.done(stream.record());
+    });
   }
 
   void synchronizeStream(const c10::Stream&) const override {
@@ -104,23 +106,27 @@ struct Guard final : c10::impl::DeviceGuardImplInterface {
     if (!*event) {
       *event = new Event;
     }
-    hal::Stream& stream = ops::device().stream();
-    Event& recorded = *as_event(*event);
-    recorded.serial = stream.record();
-    recorded.time.reset();
-    // WebGPU's timestamps belong to passes, not to points of the stream, so a
-    // timing event waits for the work before it and reads the host's clock.
-    if (flag == c10::EventFlag::BACKEND_DEFAULT) {
-      stream.wait(recorded.serial);
-      recorded.time = std::chrono::steady_clock::now();
-    }
+    ops::as_torch([&] {
+      hal::Stream& stream = ops::device().stream();
+      Event& recorded = *as_event(*event);
+      recorded.serial = stream.record();
+      recorded.time.reset();
+      // WebGPU's timestamps belong to passes, not to points of the stream, so a
+      // timing event waits for the work before it and reads the host's clock.
+      if (flag == c10::EventFlag::BACKEND_DEFAULT) {
+        stream.wait(recorded.serial);
+        recorded.time = std::chrono::steady_clock::now();
+      }
+    });
   }
 
   // The one stream already runs in order.
   void block(void*, const c10::Stream&) const override {}
 
   bool queryEvent(void* event) const override {
-    return !event || ops::device().stream().done(as_event(event)->serial);
+    return !event || ops::as_torch([&] {
+      return ops::device().stream().done(as_event(event)->serial);
+    });
   }
 
   void synchronizeEvent(void* event) const override {

@@ -76,8 +76,10 @@ struct Hooks final : at::PrivateUse1HooksInterface {
     const size_t kept = std::min(storage.nbytes(), bytes);
     if (kept > 0) {
       auto* target = static_cast<hal::Buffer*>(data.get_context());
-      ops::device().stream().copy(ops::buffer_of(storage), 0, target, 0,
-                                  (kept + 3) / 4 * 4);
+      ops::as_torch([&] {
+        ops::device().stream().copy(ops::buffer_of(storage), 0, target, 0,
+                                    (kept + 3) / 4 * 4);
+      });
     }
     storage.unsafeGetStorageImpl()->set_data_ptr_noswap(std::move(data));
     storage.unsafeGetStorageImpl()->set_nbytes(bytes);

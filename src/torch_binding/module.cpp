@@ -62,6 +62,8 @@ void translate(const std::exception_ptr& error, void*) {
     raise_as("OutOfMemoryError", oom.what_without_backtrace());
   } catch (const c10::ValueError& value) {
     PyErr_SetString(PyExc_ValueError, value.what_without_backtrace());
+  } catch (const c10::IndexError& index) {
+    PyErr_SetString(PyExc_IndexError, index.what_without_backtrace());
   } catch (const c10::TypeError& type) {
     PyErr_SetString(PyExc_TypeError, type.what_without_backtrace());
   } catch (const c10::NotImplementedError& missing) {

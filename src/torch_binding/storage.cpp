@@ -3,32 +3,34 @@
 #include <ATen/native/Resize.h>
 #include <ATen/ops/set_native.h>
 #include <c10/core/Allocator.h>
+#include <c10/util/accumulate.h>
 #include <torch/library.h>
 
 namespace torch_webgpu::binding {
 namespace {
 
 // Gives the tensor the sizes and (optional) strides and grows its storage
-// where it is too small for them; a storage never shrinks.
+// where it is too small for them; a storage never shrinks. Without the memory
+// for it the tensor stays as it was.
 void resize_impl(at::TensorImpl* self, at::IntArrayRef size,
                  at::OptionalIntArrayRef stride) {
   if (self->sizes() == size && (!stride || self->strides() == *stride)) {
     return;
   }
   const size_t itemsize = self->dtype().itemsize();
-  size_t bytes;
+  const auto offset = static_cast<size_t>(self->storage_offset());
+  const size_t bytes =
+      stride
+          ? at::detail::computeStorageNbytes(size, *stride, itemsize, offset)
+          : at::detail::computeStorageNbytesContiguous(size, itemsize, offset);
+  const c10::Storage& storage = self->unsafe_storage();
+  if (c10::multiply_integers(size) > 0 && bytes > storage.nbytes()) {
+    at::detail::getPrivateUse1Hooks().resizePrivateUse1Bytes(storage, bytes);
+  }
   if (stride) {
     self->set_sizes_and_strides(size, *stride);
-    bytes = at::detail::computeStorageNbytes(size, *stride, itemsize,
-                                             self->storage_offset());
   } else {
     self->set_sizes_contiguous(size);
-    bytes = at::detail::computeStorageNbytesContiguous(size, itemsize,
-                                                       self->storage_offset());
-  }
-  const c10::Storage& storage = self->unsafe_storage();
-  if (self->numel() > 0 && bytes > storage.nbytes()) {
-    at::detail::getPrivateUse1Hooks().resizePrivateUse1Bytes(storage, bytes);
   }
 }
 

@@ -9,7 +9,7 @@ import warnings
 
 import torch
 
-from torch_webgpu import _implementation, _native
+from torch_webgpu import _implementation, _modules, _native, _refusals
 
 _registered = False
 
@@ -62,13 +62,15 @@ def _register_device() -> None:
         ],
     )
     _print_on_cpu()
+    _modules.keep_parameters()
+    _refusals.refuse()
 
 
 def _load() -> None:
     library = _native.load()
     library.set_device_options(_implementation.resolve)
     library.set_fallback_policy(
-        os.environ.get("TORCH_WEBGPU_FALLBACK", "").strip() or "warn"
+        os.environ.get("TORCH_WEBGPU_FALLBACK", "").strip().lower() or "warn"
     )
     atexit.register(library.finish)
 

@@ -148,6 +148,88 @@ def test_complex_views() -> None:
     assert torch.equal(strided.conj().cpu(), z.conj().resolve_conj())
 
 
+def test_writing_to_flagged_views() -> None:
+    # fill_ and add_ have no kernel for these flags, so torch works on a copy
+    # and copies it back into a strided view that negates.
+    for write in (
+        lambda z: z.conj().imag.fill_(3),
+        lambda z: z.conj().imag.add_(3),
+        lambda z: z.conj().imag.copy_(torch.tensor([5.0, 6.0])),
+        lambda z: z.conj().copy_(torch.tensor([5j, 6j])),
+        lambda z: z[:1].conj().fill_(1 + 1j),
+    ):
+        on_cpu = torch.tensor([1 + 2j, 3 - 4j])
+        on_device = on_cpu.webgpu()
+        write(on_cpu)
+        write(on_device)
+        assert torch.equal(on_device.cpu(), on_cpu)
+
+
+def test_expanded_tensors_can_be_filled() -> None:
+    for dtype in (torch.float32, torch.float64, torch.complex64, torch.uint16):
+        x = torch.ones(2, 1, dtype=dtype, device="webgpu")
+        assert x.expand(2, 3).fill_(3).tolist() == [[3] * 3] * 2
+        assert x.tolist() == [[3], [3]]
+        assert x.expand(2, 3).zero_().tolist() == [[0] * 3] * 2
+    with pytest.raises(RuntimeError, match="refers to a single memory"):
+        x.expand(2, 3).copy_(torch.ones(2, 3, device="webgpu"))
+
+
+def test_copies_check_shapes() -> None:
+    x, empty = torch.ones(4, device="webgpu"), torch.ones(0, device="webgpu")
+    for source in (x, x.cpu()):
+        with pytest.raises(RuntimeError):
+            empty.copy_(source)
+        with pytest.raises(RuntimeError):
+            x[:3].copy_(source)
+    assert empty.copy_(x[:1]).numel() == 0
+    with pytest.raises(NotImplementedError, match="no data"):
+        x.copy_(torch.ones(4, device="meta"))
+
+
+def test_a_storage_that_is_too_small_is_never_touched() -> None:
+    for size in (0, 8):
+        x = torch.ones(1000, device="webgpu")
+        x.untyped_storage().resize_(size)
+        assert x.shape == (1000,)
+        for use in (
+            lambda x=x: x + 1,
+            lambda x=x: x.fill_(2),
+            lambda x=x: x.zero_(),
+            lambda x=x: x.cpu(),
+            lambda x=x: x.copy_(torch.ones(1000)),
+            lambda x=x: torch.add(1, torch.ones(1000, device="webgpu"), out=x),
+        ):
+            with pytest.raises(RuntimeError, match="needs 4000 bytes, but its"):
+                use()
+        x.untyped_storage().resize_(4000)
+        assert x.fill_(2).sum().item() == 2000
+
+
+def test_more_elements_than_kernels_count() -> None:
+    x = torch.ones(1, 1, device="webgpu").expand(2**17, 2**16)
+    for use in (
+        lambda: x.sum(),
+        lambda: x.amax(),
+        lambda: x.count_nonzero(),
+        lambda: x.flatten()[torch.zeros(1, dtype=torch.int64)],
+    ):
+        with pytest.raises(RuntimeError, match=r"up to 2\^32 - 1 elements"):
+            use()
+    assert x[: 2**10, : 2**10].sum().item() == 2**20
+
+
+def test_memory_inside_of_a_buffer_has_one_clear_error() -> None:
+    x = torch.arange(8, dtype=torch.uint8, device="webgpu")
+    part = x.untyped_storage()[4:]
+    with pytest.raises(NotImplementedError, match="make the view afterwards"):
+        part.cpu()
+    pack, unpack = torch.utils.dlpack.to_dlpack, torch.utils.dlpack.from_dlpack
+    with pytest.raises(NotImplementedError, match="make the view afterwards"):
+        unpack(pack(x[4:])).cpu()
+    assert unpack(pack(x)).tolist() == x.tolist()
+
+
 def test_resize_keeps_what_was_there() -> None:
     x = torch.arange(6.0, device="webgpu")
     x.resize_(2, 2)

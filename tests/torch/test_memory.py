@@ -63,6 +63,15 @@ def test_out_of_memory_is_survived() -> None:
     assert (torch.ones(3, device="webgpu") + 1).tolist() == [2, 2, 2]
 
 
+def test_a_resize_without_memory_changes_nothing() -> None:
+    x = torch.arange(3.0, device="webgpu")
+    with pytest.raises(torch.OutOfMemoryError):
+        x.resize_(2**40)
+    with pytest.raises(torch.OutOfMemoryError):
+        x.set_(x.untyped_storage(), 0, (2, 2**40), (1, 2))
+    assert x.tolist() == [0, 1, 2]
+
+
 def test_a_loop_does_not_grow() -> None:
     a = torch.rand(64, 64, device="webgpu")
     x = torch.rand(64, 64, device="webgpu")

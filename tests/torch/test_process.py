@@ -88,13 +88,26 @@ def test_no_driver(implementation: str) -> None:
 
 
 def test_unknown_adapter() -> None:
-    output = run_python(ANSWER_OF_USE, TORCH_WEBGPU_ADAPTER="no such adapter")
-    assert "TORCH_WEBGPU_ADAPTER" in output.splitlines()[1]
+    for name in ("no such adapter", "99"):
+        lines = answers(ANSWER_OF_USE + CPU_WORK, TORCH_WEBGPU_ADAPTER=name)
+        assert "TORCH_WEBGPU_ADAPTER" in lines[1] and name in lines[1]
 
 
 def test_unknown_fallback_policy() -> None:
     lines = answers(ANSWER_OF_USE + CPU_WORK, TORCH_WEBGPU_FALLBACK="maybe")
     assert "set it to warn, error or silent" in lines[1]
+
+
+def test_names_are_taken_in_any_case() -> None:
+    run_python(
+        """
+        import torch, torch_webgpu
+        assert torch.ones(2, device="webgpu").tolist() == [1, 1]
+        assert torch.webgpu.implementation() == "wgpu"
+        """,
+        TORCH_WEBGPU_IMPL=" WGPU ",
+        TORCH_WEBGPU_FALLBACK="Warn",
+    )
 
 
 def test_native_library_that_does_not_load() -> None:
@@ -220,6 +233,7 @@ def test_exit_with_a_finished_thread() -> None:
 def test_forked_child_gets_one_clear_error() -> None:
     output = run_python("""
         import os, sys, torch, torch_webgpu
+        assert torch.webgpu.is_available()  # remembered by the parent only
         x = torch.ones(3, device="webgpu")
         child = os.fork()
         if child == 0:
@@ -254,3 +268,23 @@ def test_fork_before_first_use_is_fine() -> None:
         print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
         """)
     assert output.splitlines() == ["[1.0, 1.0]", "0"]
+
+
+def test_tensors_do_not_go_to_other_processes() -> None:
+    output = run_python("""
+        import torch, torch_webgpu
+        from torch import multiprocessing
+        tensor = torch.ones(2, device="webgpu")
+        context = multiprocessing.get_context("spawn")
+        for value in (tensor, torch.nn.Parameter(tensor), {"x": [tensor]}):
+            try:
+                context.Process(target=print, args=(value,)).start()
+            except RuntimeError as error:
+                print(error)
+        queue = multiprocessing.SimpleQueue()
+        queue.put(tensor.cpu())
+        print(queue.get().tolist())
+        """)
+    lines = output.splitlines()
+    assert len(lines) == 4 and len(set(lines[:3])) == 1, lines
+    assert "send its .cpu()" in lines[0] and lines[3] == "[1.0, 1.0]"

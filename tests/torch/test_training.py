@@ -79,8 +79,77 @@ def test_graph_capture_sees_the_device() -> None:
     with torch._subclasses.FakeTensorMode():
         fake = torch.empty(3, device="webgpu") + 1
     assert fake.device == torch.device("webgpu:0")
-    compiled = torch.compile(lambda x: x * 2 + 1, backend="aot_eager")
-    assert compiled(torch.ones(3, device="webgpu")).tolist() == [3, 3, 3]
+
+
+@pytest.mark.parametrize("backend", ["eager", "aot_eager"])
+def test_compile_without_code_generation(backend: str) -> None:
+    torch._dynamo.reset()
+    module = torch.nn.Linear(3, 2).webgpu()
+
+    def function(x: torch.Tensor) -> torch.Tensor:
+        return (module(x) * 2 + 1).square().sum()
+
+    gradients = []
+    for run in (function, torch.compile(function, backend=backend)):
+        x = torch.ones(2, 3, device="webgpu", requires_grad=True)
+        run(x).backward()
+        assert x.grad is not None
+        gradients.append(x.grad.cpu())
+    assert torch.equal(*gradients)
+
+
+def test_compile_with_inductor_says_that_it_cannot() -> None:
+    torch._dynamo.reset()
+    x = torch.ones(3, device="webgpu")
+    for function in (
+        lambda x: x * 2,
+        lambda x: torch.zeros(3, device="webgpu") + x.shape[0],
+    ):
+        with pytest.raises(RuntimeError, match="pass backend='aot_eager'"):
+            torch.compile(function)(x)
+
+
+@pytest.mark.parametrize(
+    ("make", "shape"),
+    [
+        (lambda: torch.nn.BatchNorm1d(3), (4, 3)),
+        (lambda: torch.nn.BatchNorm2d(3, momentum=None), (2, 3, 4, 4)),
+        (
+            lambda: torch.nn.InstanceNorm1d(3, track_running_stats=True),
+            (2, 3, 5),
+        ),
+    ],
+    ids=["batch", "cumulative", "instance"],
+)
+def test_running_statistics_agree_with_cpu(
+    make: Callable[[], torch.nn.Module], shape: tuple[int, ...]
+) -> None:
+    module = make()
+    on_device = copy.deepcopy(module).webgpu()
+    for _ in range(2):
+        x = torch.rand(shape)
+        module(x)
+        on_device(x.webgpu())
+    for name, buffer in on_device.named_buffers():
+        torch.testing.assert_close(buffer.cpu(), module.get_buffer(name))
+    x = torch.rand(shape)
+    torch.testing.assert_close(
+        on_device.eval()(x.webgpu()).cpu(), module.eval()(x)
+    )
+
+
+def test_transformer_encoder_with_padding() -> None:
+    layer = torch.nn.TransformerEncoderLayer(8, 2, 16, batch_first=True)
+    module = torch.nn.TransformerEncoder(layer, 2).eval()
+    x = torch.rand(2, 3, 8)
+    padding = torch.tensor([[False, False, True], [False, False, False]])
+    with torch.inference_mode():
+        expected = module(x, src_key_padding_mask=padding)
+        found = module.webgpu()(
+            x.webgpu(), src_key_padding_mask=padding.webgpu()
+        ).cpu()
+    kept = ~padding
+    torch.testing.assert_close(found[kept], expected[kept])
 
 
 @pytest.mark.parametrize(
