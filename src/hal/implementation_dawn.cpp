@@ -23,15 +23,28 @@ struct DawnTogglesDescriptor {
 };
 constexpr auto kTogglesSType = static_cast<WGPUSType>(0x0005000A);
 
+// Dawn's form of a callback, as in webgpu.h but without a mode.
+template <typename Callback>
+struct DawnCallbackInfo {
+  WGPUChainedStruct* nextInChain;
+  Callback* callback;
+  void* userdata1;
+  void* userdata2;
+};
+
+// Called without a place first, to learn the size; 0 = not there.
+using LoadBlob = size_t(size_t key_bytes, const void* key, size_t value_bytes,
+                        void* value, void* cache, void*);
+using StoreBlob = void(size_t key_bytes, const void* key, size_t value_bytes,
+                       const void* value, void* cache, void*);
+
+// As in Dawn of 2026; older ones had bare functions here, so the cache is used
+// only with a Dawn whose version is known.
 struct DawnCacheDescriptor {
   WGPUChainedStruct chain;
   WGPUStringView isolation_key;
-  // Called without a place first, to learn the size; 0 = not there.
-  size_t (*load)(const void* key, size_t key_bytes, void* value,
-                 size_t value_bytes, void* cache);
-  void (*store)(const void* key, size_t key_bytes, const void* value,
-                size_t value_bytes, void* cache);
-  void* cache;
+  DawnCallbackInfo<LoadBlob> load;
+  DawnCallbackInfo<StoreBlob> store;
 };
 constexpr auto kCacheSType = static_cast<WGPUSType>(0x00050007);
 
@@ -39,8 +52,8 @@ BlobCache::Bytes bytes_of(const void* data, size_t size) {
   return {static_cast<const std::byte*>(data), size};
 }
 
-size_t load_blob(const void* key, size_t key_bytes, void* value,
-                 size_t value_bytes, void* cache) noexcept {
+size_t load_blob(size_t key_bytes, const void* key, size_t value_bytes,
+                 void* value, void* cache, void*) noexcept {
   // Dawn asks twice for an entry, so the first answer waits for the second.
   thread_local std::optional<std::vector<std::byte>> found;
   if (value == nullptr) {
@@ -53,19 +66,14 @@ size_t load_blob(const void* key, size_t key_bytes, void* value,
   return value_bytes;
 }
 
-void store_blob(const void* key, size_t key_bytes, const void* value,
-                size_t value_bytes, void* cache) noexcept {
+void store_blob(size_t key_bytes, const void* key, size_t value_bytes,
+                const void* value, void* cache, void*) noexcept {
   static_cast<BlobCache*>(cache)->store(bytes_of(key, key_bytes),
                                         bytes_of(value, value_bytes));
 }
 
-struct DawnLoggingCallbackInfo {
-  WGPUChainedStruct* nextInChain;
-  void (*callback)(int type, WGPUStringView message, void*, void*);
-  void* userdata1;
-  void* userdata2;
-};
-using SetLoggingCallback = void (*)(WGPUDevice, DawnLoggingCallbackInfo);
+using LogMessage = void(int type, WGPUStringView message, void*, void*);
+using SetLoggingCallback = void (*)(WGPUDevice, DawnCallbackInfo<LogMessage>);
 
 void discard_log(int, WGPUStringView, void*, void*) noexcept {}
 
@@ -149,7 +157,10 @@ class Dawn final : public Implementation {
     toggles_.disabled_count = kNeverWanted.size();
     toggles_.disabled = kNeverWanted.data();
     if (cache.enabled()) {
-      cache_ = {{nullptr, kCacheSType}, {}, load_blob, store_blob, &cache};
+      cache_ = {{nullptr, kCacheSType},
+                {},
+                {nullptr, load_blob, &cache, nullptr},
+                {nullptr, store_blob, &cache, nullptr}};
       toggles_.chain.next = &cache_.chain;
     }
     return &toggles_.chain;

@@ -107,21 +107,27 @@ def _find() -> DeviceOptions:
     )
 
 
+# The version whose callbacks for a cache are known. They stand in no header
+# that both implementations share and have changed before.
+_CACHING_DAWN = "0.32.0.4"
+
+
 def _cache_folder(found: DeviceOptions) -> str:
-    """A folder of its own for each build of an implementation, because what
-    one compiled is of no use to another."""
+    """Where compiled shaders are kept; wgpu-native has no function for it. A
+    folder for each version, as what one compiled is of no use to another."""
+    if found.implementation != "dawn" or found.library:
+        return ""
+    if importlib.metadata.version("wgpudawn") != _CACHING_DAWN:
+        return ""
     base = os.environ.get("TORCH_WEBGPU_CACHE_DIR")
     if base is None:
-        home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-        base = str(Path(home) / "torch_webgpu")
-    if not base:
-        return ""
-    if found.library:
-        status = Path(found.library).stat()
-        build = f"{status.st_size:x}-{status.st_mtime_ns:x}"
-    else:
-        build = importlib.metadata.version(_PACKAGES[found.implementation])
-    return str(Path(base) / f"{found.implementation}-{build}")
+        home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser(
+            "~/.cache"
+        )
+        base = os.path.join(home, "torch_webgpu")
+        if not os.path.isabs(base):  # there is no home
+            return ""
+    return os.path.join(base, f"dawn-{_CACHING_DAWN}") if base else ""
 
 
 def resolve() -> DeviceOptions:

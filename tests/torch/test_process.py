@@ -76,6 +76,26 @@ def test_missing_library() -> None:
     assert "TORCH_WEBGPU_WGPU_LIBRARY=/nowhere/libwgpu.so" in lines[1]
 
 
+def test_compiled_shaders_are_kept(tmp_path: Path) -> None:
+    """The second process finds what the first one compiled, where the
+    implementation can keep it, and nothing is kept when told so."""
+    program = """
+    import torch
+    assert (torch.ones(3, device="webgpu") + 1).tolist() == [2, 2, 2]
+    stats = torch.webgpu.stats()
+    keeps = torch.webgpu.implementation() == "dawn"
+    print(keeps, stats["cache_stores"] > 0, stats["cache_loads"] > 0)
+    """
+
+    def kept(folder: str) -> list[str]:
+        return run_python(program, TORCH_WEBGPU_CACHE_DIR=folder).split()
+
+    keeps, stored, loaded = kept(str(tmp_path))
+    assert (stored, loaded) == (keeps, "False")
+    assert kept(str(tmp_path)) == [keeps, "False", keeps]
+    assert kept("") == [keeps, "False", "False"]
+
+
 @pytest.mark.parametrize("implementation", ["wgpu", "dawn"])
 def test_no_driver(implementation: str) -> None:
     lines = answers(
