@@ -25,11 +25,6 @@ uint64_t round_up(uint64_t value, uint64_t step) {
   return (value + step - 1) / step * step;
 }
 
-uint64_t next_id() {
-  static std::atomic<uint64_t> counter = 0;
-  return ++counter;
-}
-
 std::string mebibytes(uint64_t bytes) {
   const uint64_t hundredths = bytes / (uint64_t{1} << 20) * 100 +
                               bytes % (uint64_t{1} << 20) * 100 / (1 << 20);
@@ -39,6 +34,11 @@ std::string mebibytes(uint64_t bytes) {
 }
 
 }  // namespace
+
+uint64_t Buffer::next_id() {
+  static std::atomic<uint64_t> counter = 0;
+  return ++counter;
+}
 
 BufferPool::BufferPool(Context& context, uint64_t memory_limit)
     : context_(context), memory_limit_(memory_limit) {}
@@ -132,7 +132,7 @@ Buffer* BufferPool::create(uint64_t size) {
     munmap(address, size);
     throw;
   }
-  buffer->id_ = next_id();
+  buffer->id_ = Buffer::next_id();
   by_address_[reinterpret_cast<uintptr_t>(address)] = buffer;
   buffers_[buffer] = std::move(owner);
   ++stats_.buffers_created;

@@ -28,6 +28,8 @@ class Buffer {
   friend class BufferPool;
   friend class Stream;
 
+  static uint64_t next_id();
+
   WGPUBuffer handle_ = nullptr;
   uint64_t id_ = 0;
   uint64_t size_ = 0;

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstdint>
 #include <stdexcept>
+#include <string>
 
 namespace torch_webgpu::hal {
 
@@ -19,6 +21,20 @@ struct DeviceLost : Error {
 // WGSL did not compile; the message starts with the shader's label.
 struct ShaderError : Error {
   using Error::Error;
+};
+// A kernel found wrong data and wrote the four words of Stream::fault_buffer();
+// the work was done without that data.
+struct Fault : Error {
+  Fault(uint32_t code, int64_t value, uint32_t bound)
+      : Error("a kernel reported fault " + std::to_string(code) + ": " +
+              std::to_string(value) + " is outside of " +
+              std::to_string(bound) + "."),
+        code(code),
+        value(value),
+        bound(bound) {}
+  uint32_t code;
+  int64_t value;
+  uint32_t bound;
 };
 // No implementation, library, symbol or adapter; one sentence with the remedy.
 struct Unavailable : Error {

@@ -55,6 +55,7 @@ Stream::~Stream() {
     procs.BufferRelease(buffer);
   if (params_group_ != nullptr) procs.BindGroupRelease(params_group_);
   if (params_buffer_ != nullptr) procs.BufferRelease(params_buffer_);
+  if (faults_) procs.BufferRelease(faults_->handle_);
 }
 
 void Stream::dispatch(const Kernel& kernel,
@@ -228,6 +229,7 @@ void Stream::ensure_params_buffer() {
 
 void Stream::use(Buffer* buffer) {
   buffer->last_window_ = serial_;
+  if (buffer == faults_.get()) faults_used_ = true;
 }
 
 bool Stream::used_in_window(const Buffer* buffer) const {
@@ -349,6 +351,10 @@ void Stream::wait(uint64_t serial) {
 void Stream::synchronize() {
   const std::lock_guard lock(context_.mutex);
   context_.require_healthy();
+  if (faults_used_) {
+    std::array<uint32_t, 4> words;
+    read_back(faults_->handle_, 0, words.data(), sizeof words);
+  }
   wait_idle_locked();
 }
 

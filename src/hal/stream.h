@@ -63,6 +63,12 @@ class Stream {
   // Any offset and size; waits.
   void read(Buffer* src, uint64_t offset, void* data, uint64_t bytes);
 
+  // Where kernels report wrong data (an index out of range): four words, which
+  // are a code (not 0; the first report wins), a signed 64-bit value and its
+  // bound. The next read() or synchronize() clears them and throws Fault. Made
+  // on first use; a dispatch that binds it makes the stream look.
+  Buffer* fault_buffer();
+
   void flush();  // submits the open window
   // A serial that stands for all work recorded so far; flushes nothing.
   uint64_t record();
@@ -117,6 +123,7 @@ class Stream {
   void throttle();
   void wait_locked(uint64_t serial);
   void wait_idle_locked();
+  [[noreturn]] void raise_fault(const std::array<uint32_t, 4>& words);
 
   Context& context_;
   uint32_t window_;
@@ -140,6 +147,9 @@ class Stream {
   WGPUBindGroup params_group_ = nullptr;
   std::vector<std::byte> params_;
   uint64_t params_used_ = 0;
+
+  std::unique_ptr<Buffer> faults_;
+  bool faults_used_ = false;  // since the host last looked
 
   std::vector<BindGroupCache::Piece> pieces_;  // scratch of dispatch
   std::map<uint64_t, WGPUBuffer> staging_;     // by size class

@@ -1,7 +1,9 @@
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
 #include <string>
+#include <utility>
 
 #include "hal/buffer_pool.h"
 #include "hal/context.h"
@@ -168,9 +170,17 @@ WGPUBuffer Stream::staging(uint64_t bytes) {
 void Stream::read_back(WGPUBuffer src, uint64_t offset, void* data,
                        uint64_t bytes) {
   const Procs& procs = context_.procs;
-  WGPUBuffer buffer = staging(bytes);
+  std::array<uint32_t, 4> faults = {};
+  const bool look = std::exchange(faults_used_, false);
+  const uint64_t total = bytes + (look ? sizeof faults : 0);
+  WGPUBuffer buffer = staging(total);
   procs.CommandEncoderCopyBufferToBuffer(encoder_outside_pass(), src, offset,
                                          buffer, 0, bytes);
+  if (look) {
+    procs.CommandEncoderCopyBufferToBuffer(encoder_outside_pass(),
+                                           faults_->handle_, 0, buffer, bytes,
+                                           sizeof faults);
+  }
   flush_locked();
   auto completion = std::make_unique<Completion>();
   WGPUBufferMapCallbackInfo callback = WGPU_BUFFER_MAP_CALLBACK_INFO_INIT;
@@ -178,20 +188,45 @@ void Stream::read_back(WGPUBuffer src, uint64_t offset, void* data,
   callback.callback = on_mapped;
   callback.userdata1 = completion.get();
   const WGPUFuture future =
-      procs.BufferMapAsync(buffer, WGPUMapMode_Read, 0, bytes, callback);
+      procs.BufferMapAsync(buffer, WGPUMapMode_Read, 0, total, callback);
   ++context_.stats.waits;
   context_.await(completion, future, ring_[submitted_ % kRing].submission);
-  const void* mapped = completion->success
-                           ? procs.BufferGetConstMappedRange(buffer, 0, bytes)
-                           : nullptr;
+  const auto* mapped = static_cast<const std::byte*>(
+      completion->success ? procs.BufferGetConstMappedRange(buffer, 0, total)
+                          : nullptr);
   if (mapped == nullptr) {
     context_.require_healthy();
     throw Error("WebGPU could not map a buffer for reading: " +
                 completion->message);
   }
   std::memcpy(data, mapped, bytes);
+  if (look) std::memcpy(faults.data(), mapped + bytes, sizeof faults);
   procs.BufferUnmap(buffer);
   context_.require_healthy();
+  if (faults[0] != 0) raise_fault(faults);
+}
+
+Buffer* Stream::fault_buffer() {
+  const std::lock_guard lock(context_.mutex);
+  if (!faults_) {
+    auto buffer = std::make_unique<Buffer>();
+    buffer->size_ = buffer->requested_ = 4 * sizeof(uint32_t);
+    buffer->handle_ = context_.create_buffer(
+        WGPUBufferUsage_Storage | WGPUBufferUsage_CopySrc |
+            WGPUBufferUsage_CopyDst,
+        buffer->size_, "torch_webgpu faults");
+    buffer->id_ = Buffer::next_id();
+    buffer->live_ = true;
+    faults_ = std::move(buffer);
+  }
+  return faults_.get();
+}
+
+void Stream::raise_fault(const std::array<uint32_t, 4>& words) {
+  context_.procs.CommandEncoderClearBuffer(encoder_outside_pass(),
+                                           faults_->handle_, 0, faults_->size_);
+  const uint64_t value = words[1] | uint64_t{words[2]} << 32;
+  throw Fault(words[0], static_cast<int64_t>(value), words[3]);
 }
 
 }  // namespace torch_webgpu::hal

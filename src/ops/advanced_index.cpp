@@ -68,6 +68,8 @@ Indices prepare(const Tensor& self, const at::IOptTensorListRef& list) {
 // indices' own, those behind.
 Indexing walk_of(const Indices& given, const Tensor& self) {
   Indexing result;
+  result.op = "index";
+  result.wraps = true;
   const auto keep = [&](int64_t from, int64_t to) {
     for (int64_t d = from; d < to; ++d) {
       result.sizes.push_back(self.size(d));
@@ -90,9 +92,9 @@ Indexing walk_of(const Indices& given, const Tensor& self) {
       result.kind = IndexKind::Offset;
       result.stride = 1;
       if (indices[0].numel() != 0) {
-        result.index =
-            join_indices(indices, self.sizes().slice(given.begin, count),
-                         self.strides().slice(given.begin, count));
+        result.index = join_indices(result.op, indices,
+                                    self.sizes().slice(given.begin, count),
+                                    self.strides().slice(given.begin, count));
       }
     }
     result.index_offset = result.index.storage_offset();

@@ -29,7 +29,7 @@ Tensor embedding_dense_backward(const Tensor& grad_output,
   const int64_t columns = grad_output.size(-1);
   const Tensor index = indices.reshape({-1});
   const auto walk = [&](const Tensor& t) {
-    Indexing indexing = along_dim_rows(t, 0, index);
+    Indexing indexing = along_dim_rows("embedding", t, 0, index);
     indexing.skip = padding_idx.expect_int();
     return indexing;
   };

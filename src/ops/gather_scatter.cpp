@@ -135,7 +135,7 @@ void scatter_into(const char* name, const Tensor& self, int64_t dim_,
   check_not_empty(name, at_least_1d(self), dim, index);
   combine_into(
       at_least_1d(self),
-      [&](const Tensor& t) { return along_dim(t, dim, index); }, values,
+      [&](const Tensor& t) { return along_dim(name, t, dim, index); }, values,
       combine);
 }
 
@@ -272,7 +272,8 @@ void write_rows(const char* name, const Tensor& out, int64_t dim_,
   check_rows(name, self, dim, index, source);
   check_not_empty(name, self, dim, index);
   combine_into(
-      self, [&](const Tensor& t) { return along_dim_rows(t, dim, index); },
+      self,
+      [&](const Tensor& t) { return along_dim_rows(name, t, dim, index); },
       at_least_1d(source), combine);
 }
 
@@ -308,8 +309,9 @@ Tensor& index_fill_tensor_(Tensor& self, int64_t dim_, const Tensor& index,
   const int64_t dim = at::maybe_wrap_dim(dim_, self.dim());
   const Tensor out = at_least_1d(self);
   check_not_empty("index_fill_", out, dim, index);
-  indexed_write(out, along_dim_rows(out, dim, index), value.to(self.options()),
-                Combine::Assign);
+  Indexing indexing = along_dim_rows("index_fill_", out, dim, index);
+  indexing.wraps = true;
+  indexed_write(out, indexing, value.to(self.options()), Combine::Assign);
   return self;
 }
 
@@ -343,7 +345,11 @@ Tensor& put_(Tensor& self, const Tensor& index, const Tensor& source,
   const Tensor flat_index = index.reshape({-1});
   combine_into(
       whole.view({-1}),
-      [&](const Tensor& t) { return along_dim(t, 0, flat_index); },
+      [&](const Tensor& t) {
+        Indexing indexing = along_dim("put_", t, 0, flat_index);
+        indexing.wraps = true;
+        return indexing;
+      },
       source.reshape({-1}), accumulate ? Combine::Add : Combine::Assign);
   if (!whole.is_same(self)) self.copy_(whole);
   return self;

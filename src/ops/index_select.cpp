@@ -63,7 +63,7 @@ Tensor& index_select_out(const Tensor& self_, int64_t dim_, const Tensor& index,
               "but has ",
               index.numel());
   const Tensor self = at_least_1d(self_);
-  const Indexing indexing = along_dim_rows(self, dim, index);
+  const Indexing indexing = along_dim_rows("index_select", self, dim, index);
   check_not_empty("index_select", self, dim, index);
   at::native::resize_output(
       out, self_.dim() == 0 ? at::IntArrayRef() : indexing.sizes);
@@ -89,7 +89,7 @@ Tensor& gather_out(const Tensor& self_, int64_t dim_, const Tensor& index_,
   const Tensor index = at_least_1d(index_);
   check_not_empty("gather", self, dim, index);
   into(out, {&self, &index}, [&](const Tensor& to) {
-    indexed_read(self, along_dim(self, dim, index), to);
+    indexed_read(self, along_dim("gather", self, dim, index), to);
   });
   return out;
 }
@@ -104,7 +104,8 @@ Tensor& take_out(const Tensor& self, const Tensor& index, Tensor& out) {
   at::native::resize_output(out, index.sizes());
   const Tensor flat = self.reshape({-1});
   into(out, {&flat, &index}, [&](const Tensor& to) {
-    Indexing indexing = along_dim(flat, 0, index.reshape({-1}));
+    Indexing indexing = along_dim("take", flat, 0, index.reshape({-1}));
+    indexing.wraps = true;
     indexed_read(flat, indexing, to.view({-1}));
   });
   return out;

@@ -6,10 +6,11 @@
 #include <algorithm>
 #include <numeric>
 
+#include "ops/faults.h"
 #include "ops/index_walk.h"
+#include "ops/indexed_kernel.h"
 #include "ops/kernel/family.h"
 #include "ops/kernel/launch.h"
-#include "ops/kernel/params.h"
 
 namespace torch_webgpu::ops {
 namespace {
@@ -17,47 +18,8 @@ namespace {
 using wgsl::DType;
 using wgsl::Mode;
 
-// `a` is what is read by way of the index, `o` what is written, `v` what is
-// written to it by way of the index.
-// clang-format off
-#define INDEXED_PARAMS(X) \
-  X(u32x8, sizes) \
-  X(u32x8, stride_a) \
-  X(u32x8, stride_o) \
-  X(u32x8, stride_v) \
-  X(u32x8, stride_i) \
-  X(u32, offset_a) \
-  X(u32, offset_o) \
-  X(u32, offset_v) \
-  X(u32, offset_i) \
-  X(u32, rank) \
-  X(u32, count) \
-  X(u32, inner) \
-  X(u32, bound) \
-  X(u32, stride) \
-  X(u32, skip)
-// clang-format on
-WEBGPU_PARAMS(IndexedParams, INDEXED_PARAMS);
-
 constexpr IndexKind kIndexKinds[] = {IndexKind::Long, IndexKind::Int,
                                      IndexKind::Offset};
-
-const char* name_of(IndexKind kind) {
-  constexpr const char* kNames[] = {"none", "i64", "i32", "u32"};
-  return kNames[static_cast<size_t>(kind)];
-}
-
-// The place along the dimension, in a kernel.
-std::string place_text(IndexKind kind) {
-  if (kind == IndexKind::None) return "0u";
-  const char* load = kind == IndexKind::Offset ? "read_i" : "load_i";
-  return fmt::format("place_of_{}({}(at_i), p.bound)", name_of(kind), load);
-}
-
-wgsl::Operand index_operand(IndexKind kind, uint8_t windows) {
-  return {"i", kind == IndexKind::Long ? DType::I64 : DType::I32,
-          kind == IndexKind::None ? Mode::Absent : Mode::Read, windows, ""};
-}
 
 // Elements that are only moved are moved as integers of their size.
 DType carrier_of(size_t bytes) {
@@ -84,7 +46,8 @@ wgsl::KernelText describe_read(const ReadVariant& v) {
                   name_of(kind), v.windows_a, v.windows_i, v.windows_o);
   text.operands = {{"a", dtype, Mode::Read, v.windows_a, ""},
                    index_operand(kind, v.windows_i),
-                   {"o", dtype, Mode::Write, v.windows_o, ""}};
+                   {"o", dtype, Mode::Write, v.windows_o, ""},
+                   fault_operand(kind)};
   text.compute = wgsl::compute_of(dtype);
   text.substitutions = {{"type", "T"},
                         {"place", place_text(kind)},
@@ -178,7 +141,8 @@ wgsl::KernelText describe_write(const WriteVariant& v) {
   text.operands = {{"v", dtype, values, v.windows_v, ""},
                    index_operand(kind, v.windows_i),
                    {"m", DType::I32, marks, v.windows_m, ""},
-                   {"o", dtype, out, v.windows_o, ""}};
+                   {"o", dtype, out, v.windows_o, ""},
+                   fault_operand(kind)};
   text.compute = wgsl::compute_of(dtype);
   text.substitutions = {
       {"combine", v.combine == uint8_t(Combine::Assign)
@@ -220,81 +184,13 @@ std::vector<WriteVariant> enumerate_writes() {
 
 Family<WriteVariant> writes(describe_write, enumerate_writes);
 
-struct JoinVariant {
-  uint8_t kind, first, windows_i, windows_o;
-  static constexpr uint8_t JoinVariant::* kWindows[] = {
-      &JoinVariant::windows_i, &JoinVariant::windows_o};
-};
-
-wgsl::KernelText describe_join(const JoinVariant& v) {
-  const auto kind = static_cast<IndexKind>(v.kind);
-  wgsl::KernelText text;
-  text.file = "join_indices";
-  text.label = fmt::format("{}_indices_{}_w{}{}", v.first ? "first" : "join",
-                           name_of(kind), v.windows_i, v.windows_o);
-  text.operands = {index_operand(kind, v.windows_i),
-                   {"o", DType::I32, Mode::Write, v.windows_o, ""}};
-  text.substitutions = {{"before", v.first ? "0u" : "read_o(e)"},
-                        {"place", place_text(kind)},
-                        {"workgroup", std::to_string(kWorkgroup)}};
-  text.params = IndexedParams::wgsl();
-  return text;
-}
-
-std::vector<JoinVariant> enumerate_joins() {
-  std::vector<JoinVariant> all;
-  for (const IndexKind kind : {IndexKind::Long, IndexKind::Int}) {
-    all.push_back({uint8_t(kind), 1, 1, 1});
-    all.push_back({uint8_t(kind), 0, 1, 1});
-  }
-  return all;
-}
-
-Family<JoinVariant> joins(describe_join, enumerate_joins);
-
-IndexKind kind_of(const at::Tensor& index) {
-  TORCH_CHECK_INDEX(
-      index.scalar_type() == at::kLong || index.scalar_type() == at::kInt,
-      "expected an index of dtype int64 or int32, but got ",
-      index.scalar_type());
-  return index.scalar_type() == at::kLong ? IndexKind::Long : IndexKind::Int;
-}
-
-struct Strides {
-  const at::DimVector& from;  // outermost first
-  wgsl::params::u32x8& to;    // innermost first
-};
-
-// The walk in the parameters, dimensions that are one for every operand
-// merged. False when more than eight remain.
-bool set_walk(IndexedParams& p, const at::DimVector& sizes,
-              std::initializer_list<Strides> operands) {
-  p.rank = 0;
-  for (auto d = int64_t(sizes.size()) - 1; d >= 0; --d) {
-    if (sizes[d] == 1) continue;
-    bool merges = p.rank > 0;
-    for (const Strides& s : operands) {
-      merges = merges &&
-               uint32_t(s.from[d]) == s.to[p.rank - 1] * p.sizes[p.rank - 1];
-    }
-    if (merges) {
-      p.sizes[p.rank - 1] *= uint32_t(sizes[d]);
-      continue;
-    }
-    if (p.rank == 8) return false;
-    p.sizes[p.rank] = uint32_t(sizes[d]);
-    for (const Strides& s : operands)
-      s.to[p.rank] = uint32_t(s.from[d]);
-    ++p.rank;
-  }
-  return true;
-}
-
 void set_index(IndexedParams& p, const Indexing& indexing) {
   p.offset_i = uint32_t(indexing.index_offset);
   p.bound = uint32_t(indexing.bound);
   p.stride = uint32_t(indexing.stride);
   p.skip = uint32_t(indexing.skip);
+  p.wraps = indexing.wraps;
+  p.fault = fault_code(indexing.op);
 }
 
 void launch_write(const at::Tensor& self, const Indexing& indexing,
@@ -313,7 +209,8 @@ void launch_write(const at::Tensor& self, const Indexing& indexing,
   if (has_marks) tensors.push_back(&marks);
   tensors.push_back(&self);
   launch_bytes(writes(v), {tensors.data(), tensors.size()},
-               std::as_bytes(std::span(&p, 1)), ceil_div(p.count, kWorkgroup));
+               std::as_bytes(std::span(&p, 1)), ceil_div(p.count, kWorkgroup),
+               reports(indexing.kind));
 }
 
 // The step for an assignment or combination of one dtype.
@@ -328,9 +225,10 @@ Step step_of(DType dtype, Combine combine, bool one_value) {
 
 }  // namespace
 
-Indexing along_dim(const at::Tensor& self, int64_t dim,
+Indexing along_dim(const char* op, const at::Tensor& self, int64_t dim,
                    const at::Tensor& index) {
   Indexing result;
+  result.op = op;
   result.sizes.assign(index.sizes().begin(), index.sizes().end());
   result.self_strides = strides_of(self);
   result.self_offset = self.storage_offset();
@@ -346,9 +244,10 @@ Indexing along_dim(const at::Tensor& self, int64_t dim,
   return result;
 }
 
-Indexing along_dim_rows(const at::Tensor& self, int64_t dim,
+Indexing along_dim_rows(const char* op, const at::Tensor& self, int64_t dim,
                         const at::Tensor& index) {
   Indexing result;
+  result.op = op;
   result.sizes.assign(self.sizes().begin(), self.sizes().end());
   result.sizes[dim] = index.numel();
   result.self_strides = strides_of(self);
@@ -364,31 +263,6 @@ Indexing along_dim_rows(const at::Tensor& self, int64_t dim,
   result.indexed_begin = dim;
   result.indexed_end = dim + 1;
   return result;
-}
-
-at::Tensor join_indices(at::TensorList indices, at::IntArrayRef bounds,
-                        at::IntArrayRef strides) {
-  const at::Tensor out =
-      at::empty(indices[0].sizes(), indices[0].options().dtype(at::kInt));
-  for (size_t j = 0; j < indices.size(); ++j) {
-    at::Tensor index = indices[j];
-    IndexedParams p;
-    const at::DimVector sizes(index.sizes().begin(), index.sizes().end());
-    if (!set_walk(p, sizes, {{strides_of(index), p.stride_i}})) {
-      index = index.contiguous();
-      p.rank = 1;
-      p.sizes[0] = uint32_t(index.numel());
-      p.stride_i[0] = 1;
-    }
-    p.count = uint32_t(index.numel());
-    p.offset_i = uint32_t(index.storage_offset());
-    p.bound = uint32_t(bounds[j]);
-    p.stride = uint32_t(strides[j]);
-    const JoinVariant v{uint8_t(kind_of(index)), j == 0, windows_of(index),
-                        windows_of(out)};
-    launch(joins(v), {&index, &out}, p, ceil_div(p.count, kWorkgroup));
-  }
-  return out;
 }
 
 void indexed_read(const at::Tensor& self, const Indexing& indexing,
@@ -419,12 +293,11 @@ void indexed_read(const at::Tensor& self, const Indexing& indexing,
                       windows_of(out)};
   const uint32_t lanes = wgsl::lanes_of(dtype);
   const uint64_t words = ceil_div(p.count + p.offset_o % lanes, lanes);
-  const auto& kernel = reads(v);
-  if (indexed) {
-    launch(kernel, {&self, &walk.index, &out}, p, ceil_div(words, kWorkgroup));
-  } else {
-    launch(kernel, {&self, &out}, p, ceil_div(words, kWorkgroup));
-  }
+  c10::SmallVector<const at::TensorBase*, 3> tensors{&self};
+  if (indexed) tensors.push_back(&walk.index);
+  tensors.push_back(&out);
+  launch_bytes(reads(v), tensors, std::as_bytes(std::span(&p, 1)),
+               ceil_div(words, kWorkgroup), reports(walk.kind));
 }
 
 void indexed_write(const at::Tensor& self, const Indexing& indexing,

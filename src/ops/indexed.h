@@ -6,8 +6,8 @@
 // The two kernels behind every operator that takes an index tensor: elements
 // read by way of an index, and elements written by way of one.
 //
-// An index outside of its dimension is not an error of the device: reading
-// there gives zero, writing there does nothing.
+// An index outside of its dimension is reported (see faults.h); reading there
+// gives zero, writing there does nothing.
 namespace torch_webgpu::ops {
 
 enum class IndexKind : uint8_t {
@@ -30,6 +30,8 @@ struct Indexing {
   IndexKind kind = IndexKind::None;
   int64_t bound = 0;
   int64_t stride = 0;
+  const char* op = "";  // the name in a report
+  bool wraps = false;   // negative indices count from the end
   // The walk's dimensions that the index stands for: elements that differ
   // elsewhere never meet in one place.
   int64_t indexed_begin = 0, indexed_end = 0;
@@ -41,18 +43,19 @@ enum class Combine : uint8_t { Assign, Add, Multiply, Minimum, Maximum };
 
 // The walk of gather and scatter: index has self's dimensions and the walk is
 // over index's sizes.
-Indexing along_dim(const at::Tensor& self, int64_t dim,
+Indexing along_dim(const char* op, const at::Tensor& self, int64_t dim,
                    const at::Tensor& index);
 
 // The walk of index_select and index_add: index has one dimension (or none),
 // the walk is over self's sizes with index's size at dim.
-Indexing along_dim_rows(const at::Tensor& self, int64_t dim,
+Indexing along_dim_rows(const char* op, const at::Tensor& self, int64_t dim,
                         const at::Tensor& index);
 
 // Several index tensors of one shape as one of kind Offset: each gives a place
-// along the dimension of `bounds[i]` elements, `strides[i]` apart.
-at::Tensor join_indices(at::TensorList indices, at::IntArrayRef bounds,
-                        at::IntArrayRef strides);
+// along the dimension of `bounds[i]` elements, `strides[i]` apart; negative
+// ones count from the end.
+at::Tensor join_indices(const char* op, at::TensorList indices,
+                        at::IntArrayRef bounds, at::IntArrayRef strides);
 
 // out = the elements of self. `out` has the walk's sizes, is dense (in any
 // order of dimensions), of self's dtype, and of any dtype that is stored in 1,

@@ -176,7 +176,7 @@ void check_mask(const char* name, const Tensor& mask) {
 
 // The walk over flat self by offsets.
 Indexing by_offsets(const Tensor& flat, const Tensor& offsets) {
-  Indexing walk = along_dim(flat, 0, offsets);
+  Indexing walk = along_dim("masked", flat, 0, offsets);
   walk.kind = IndexKind::Offset;
   return walk;
 }

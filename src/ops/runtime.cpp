@@ -8,6 +8,8 @@
 #include <memory>
 #include <mutex>
 
+#include "ops/faults.h"
+
 namespace torch_webgpu::ops {
 namespace {
 
@@ -177,6 +179,8 @@ void rethrow_as_torch() {
     throw;
   } catch (const hal::OutOfMemory& error) {
     TORCH_CHECK_WITH(OutOfMemoryError, false, error.what());
+  } catch (const hal::Fault& fault) {
+    TORCH_CHECK_INDEX(false, describe_fault(fault));
   } catch (const hal::Error& error) {
     TORCH_CHECK(false, error.what());
   }

@@ -55,9 +55,7 @@ void raise_as(const char* type, const char* message) {
 // that leave an operator pass through torch's translation instead.
 void translate(const std::exception_ptr& error, void*) {
   try {
-    std::rethrow_exception(error);
-  } catch (const hal::OutOfMemory& oom) {
-    raise_as("OutOfMemoryError", oom.what());
+    ops::as_torch([&] { std::rethrow_exception(error); });
   } catch (const c10::OutOfMemoryError& oom) {
     raise_as("OutOfMemoryError", oom.what_without_backtrace());
   } catch (const c10::ValueError& value) {

@@ -49,7 +49,8 @@ std::optional<ViewBinding> bind_view(const at::TensorBase& tensor) {
 
 void launch_bytes(const hal::Kernel& kernel,
                   std::span<const at::TensorBase* const> tensors,
-                  std::span<const std::byte> params, uint64_t workgroups) {
+                  std::span<const std::byte> params, uint64_t workgroups,
+                  bool reports) {
   if (workgroups == 0) return;
   const auto& limits = device().info().limits;
   c10::SmallVector<hal::BufferBinding, 8> bindings;
@@ -68,6 +69,7 @@ void launch_bytes(const hal::Kernel& kernel,
            std::min(wgsl::kWindowBytes, buffer->size() - offset)});
     }
   }
+  if (reports) bindings.push_back({device().stream().fault_buffer()});
   launch_bindings(kernel, bindings, params, workgroups);
 }
 

@@ -40,9 +40,11 @@ std::optional<ViewBinding> bind_view(const at::TensorBase&);
 // dimension, folded to two where it is above the limit: kernels take their
 // place from thread_index() or group_index() of wgsl/lib/grid.wgsl and must
 // check it against a bound in their parameters. Any thread; returns at once.
+// A kernel that `reports` has the stream's fault buffer as its last operand.
 void launch_bytes(const hal::Kernel&,
                   std::span<const at::TensorBase* const> tensors,
-                  std::span<const std::byte> params, uint64_t workgroups);
+                  std::span<const std::byte> params, uint64_t workgroups,
+                  bool reports = false);
 
 // The same with bindings of the caller's choice.
 void launch_bindings(const hal::Kernel&,
