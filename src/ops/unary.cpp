@@ -71,12 +71,6 @@ constexpr Row kRows[] = {
     {"signbit", Kind::Predicate, "t_lt(a, t_zero())"},
     {"isposinf", Kind::FloatPredicate, "is_inf(a) && !signbit_f32(a)"},
     {"isneginf", Kind::FloatPredicate, "is_inf(a) && signbit_f32(a)"},
-    {"silu", Kind::Float, "a * m_sigmoid(a)"},
-    {"hardsigmoid", Kind::Float,
-     "t_min(t_max(a + 3.0, 0.0), 6.0) * (1.0 / 6.0)"},
-    {"hardswish", Kind::Float,
-     "a * t_min(t_max(a + 3.0, 0.0), 6.0) * (1.0 / 6.0)"},
-    {"mish", Kind::Float, "a * m_tanh(m_log1p(m_exp(a)))"},
 };
 constexpr size_t kCount = std::size(kRows);
 

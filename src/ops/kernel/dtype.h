@@ -14,6 +14,9 @@ enum class DType : uint8_t { F32, F16, BF16, I64, I32, I16, I8, U8, Bool };
 inline constexpr DType kAllDTypes[] = {DType::F32, DType::F16, DType::BF16,
                                        DType::I64, DType::I32, DType::I16,
                                        DType::I8,  DType::U8,  DType::Bool};
+inline constexpr DType kNumbers[] = {DType::F32, DType::F16, DType::BF16,
+                                     DType::I64, DType::I32, DType::I16,
+                                     DType::I8,  DType::U8};
 inline constexpr DType kFloats[] = {DType::F32, DType::F16, DType::BF16};
 inline constexpr DType kInts[] = {DType::I64, DType::I32, DType::I16, DType::I8,
                                   DType::U8};
