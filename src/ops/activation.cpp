@@ -6,6 +6,7 @@
 #include <ATen/ops/result_type.h>
 #include <torch/library.h>
 
+#include <algorithm>
 #include <array>
 #include <span>
 #include <tuple>
@@ -107,31 +108,20 @@ const auto kIds = [] {
 
 bool have_kernels(std::span<const Tensor> tensors, const Tensor& out,
                   Domain domain = Domain::Floats) {
-  for (const Tensor& tensor : tensors) {
-    const auto type = tensor.scalar_type();
-    const bool computes = domain == Domain::Numbers ? type != at::kBool
-                                                    : c10::isFloatingType(type);
-    if (!wgsl::has_dtype(type) || !computes) return false;
+  if (domain == Domain::Floats) {
+    return have_floats(tensors) && have_floats({&out, 1});
   }
-  return wgsl::has_dtype(out.scalar_type());
-}
-
-void run(OpId id, std::span<const Tensor> tensors, const Tensor& out,
-         std::initializer_list<Scalar> scalars = {}) {
-  auto compute = tensors[0].scalar_type();
-  for (const Tensor& tensor : tensors.subspan(1))
-    compute = c10::promoteTypes(compute, tensor.scalar_type());
-  c10::SmallVector<Input, 3> inputs;
-  for (const Tensor& tensor : tensors)
-    inputs.push_back(operand(tensor, compute));
-  run_pointwise(id, compute, inputs, out, scalars);
+  return std::ranges::all_of(tensors, [&](const Tensor& tensor) {
+    return tensor.scalar_type() != at::kBool &&
+           have_dtypes({tensor.scalar_type(), out.scalar_type()});
+  });
 }
 
 void run_row(size_t index, std::span<const Tensor> tensors,
              std::initializer_list<Scalar> scalars, const Tensor& out) {
   const Row& row = kRows[index];
   if (have_kernels(tensors, out, row.domain)) {
-    run(kIds[index], tensors, out, scalars);
+    run_pointwise(kIds[index], tensors, out, scalars);
     return;
   }
   torch::jit::Stack arguments(tensors.begin(), tensors.end());
@@ -212,7 +202,7 @@ Tensor& leaky_relu_backward_out(const Tensor& grad, const Tensor& self,
              {grad, self, slope, self_is_result, out});
     return out;
   }
-  run(kLeakyReluGradient, tensors, out, {slope});
+  run_pointwise(kLeakyReluGradient, tensors, out, {slope});
   return out;
 }
 
@@ -233,8 +223,8 @@ Tensor& elu_out(const Tensor& self, const Scalar& alpha, const Scalar& scale,
     cpu_call("aten::elu", "out", {self, alpha, scale, input_scale, out});
     return out;
   }
-  run(kElu, {&self, 1}, out,
-      {alpha.toDouble() * scale.toDouble(), scale, input_scale});
+  run_pointwise(kElu, {&self, 1}, out,
+                {alpha.toDouble() * scale.toDouble(), scale, input_scale});
   return out;
 }
 
@@ -248,8 +238,8 @@ Tensor& elu_backward_out(const Tensor& grad, const Scalar& alpha,
              {grad, alpha, scale, input_scale, is_result, self_or_result, out});
     return out;
   }
-  run(is_result ? kEluGradientByResult : kEluGradient, tensors, out,
-      {alpha.toDouble() * scale.toDouble(), scale, input_scale});
+  run_pointwise(is_result ? kEluGradientByResult : kEluGradient, tensors, out,
+                {alpha.toDouble() * scale.toDouble(), scale, input_scale});
   return out;
 }
 
@@ -273,7 +263,7 @@ Tensor& gelu_out(const Tensor& self, c10::string_view approximate,
     cpu_call("aten::gelu", "out", {self, std::string(approximate), out});
     return out;
   }
-  run(wants_tanh(approximate) ? kGeluTanh : kGelu, {&self, 1}, out);
+  run_pointwise(wants_tanh(approximate) ? kGeluTanh : kGelu, {&self, 1}, out);
   return out;
 }
 
@@ -285,8 +275,8 @@ Tensor& gelu_backward_out(const Tensor& grad, const Tensor& self,
              {grad, self, std::string(approximate), out});
     return out;
   }
-  run(wants_tanh(approximate) ? kGeluTanhGradient : kGeluGradient, tensors,
-      out);
+  run_pointwise(wants_tanh(approximate) ? kGeluTanhGradient : kGeluGradient,
+                tensors, out);
   return out;
 }
 
@@ -301,7 +291,7 @@ std::tuple<Tensor&, Tensor&> log_sigmoid_forward_out(const Tensor& self,
   if (!have_kernels({&self, 1}, output)) {
     cpu_call("aten::log_sigmoid_forward", "output", {self, output, buffer});
   } else {
-    run(kLogSigmoid, {&self, 1}, output);
+    run_pointwise(kLogSigmoid, {&self, 1}, output);
   }
   return {output, buffer};
 }
@@ -321,7 +311,7 @@ Tensor& log_sigmoid_backward_out(const Tensor& grad, const Tensor& self,
              {grad, self, buffer, out});
     return out;
   }
-  run(kLogSigmoidGradient, tensors, out);
+  run_pointwise(kLogSigmoidGradient, tensors, out);
   return out;
 }
 
@@ -346,7 +336,8 @@ Tensor& glu_out(const Tensor& self, int64_t dim, Tensor& out) {
     cpu_call("aten::glu", "out", {self, dim, out});
     return out;
   }
-  run(kGlu, halves_of(self, at::maybe_wrap_dim(dim, self.dim())), out);
+  run_pointwise(kGlu, halves_of(self, at::maybe_wrap_dim(dim, self.dim())),
+                out);
   return out;
 }
 
@@ -360,8 +351,8 @@ Tensor& glu_backward_out(const Tensor& grad, const Tensor& self, int64_t dim,
   dim = at::maybe_wrap_dim(dim, self.dim());
   const auto [value, gate] = halves_of(self, dim);
   const auto [to_value, to_gate] = halves_of(out, dim);
-  run(kGlu, std::array{grad, gate}, to_value);
-  run(kGluGateGradient, std::array{grad, value, gate}, to_gate);
+  run_pointwise(kGlu, std::array{grad, gate}, to_value);
+  run_pointwise(kGluGateGradient, std::array{grad, value, gate}, to_gate);
   return out;
 }
 
@@ -384,7 +375,7 @@ Tensor prelu(const Tensor& self, const Tensor& weight) {
     return cpu_call("aten::_prelu_kernel", "", {self, weight})[0].toTensor();
   }
   Tensor out = at::empty_like(self);
-  run(kPrelu, tensors, out);
+  run_pointwise(kPrelu, tensors, out);
   return out;
 }
 
@@ -398,8 +389,8 @@ std::tuple<Tensor, Tensor> prelu_backward(const Tensor& grad,
     return {results[0].toTensor(), results[1].toTensor()};
   }
   Tensor to_self = at::empty_like(self), to_weight = at::empty_like(self);
-  run(kPreluSelfGradient, tensors, to_self);
-  run(kPreluSlopeGradient, std::span(tensors).first(2), to_weight);
+  run_pointwise(kPreluSelfGradient, tensors, to_self);
+  run_pointwise(kPreluSlopeGradient, std::span(tensors).first(2), to_weight);
   return {std::move(to_self), std::move(to_weight)};
 }
 

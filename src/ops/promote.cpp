@@ -73,4 +73,22 @@ void run_pointwise(OpId op, c10::ScalarType compute,
   out.copy_(computed);
 }
 
+void run_pointwise(OpId op, std::span<const at::Tensor> tensors,
+                   const at::Tensor& out,
+                   std::initializer_list<c10::Scalar> scalars) {
+  auto compute = tensors[0].scalar_type();
+  for (const at::Tensor& tensor : tensors.subspan(1))
+    compute = c10::promoteTypes(compute, tensor.scalar_type());
+  c10::SmallVector<Input, 3> inputs;
+  for (const at::Tensor& tensor : tensors)
+    inputs.push_back(operand(tensor, compute));
+  run_pointwise(op, compute, inputs, out, scalars);
+}
+
+bool have_floats(std::span<const at::Tensor> tensors) {
+  return std::ranges::all_of(tensors, [](const at::Tensor& tensor) {
+    return tensor.is_floating_point() && wgsl::has_dtype(tensor.scalar_type());
+  });
+}
+
 }  // namespace torch_webgpu::ops

@@ -35,4 +35,12 @@ void run_pointwise(OpId op, c10::ScalarType compute,
                    std::span<const Input> inputs, const at::Tensor& out,
                    std::initializer_list<c10::Scalar> scalars = {});
 
+// The same for tensors that are promoted among each other.
+void run_pointwise(OpId op, std::span<const at::Tensor> tensors,
+                   const at::Tensor& out,
+                   std::initializer_list<c10::Scalar> scalars = {});
+
+// True when all have floating-point dtypes that the kernels have.
+bool have_floats(std::span<const at::Tensor>);
+
 }  // namespace torch_webgpu::ops
