@@ -1,7 +1,8 @@
-// mm, addmm, bmm, baddbmm, addbmm, addmv, dot and vdot on the matrix products'
-// kernels.
+// mm, addmm, bmm, baddbmm, addbmm, addmv, addr, dot and vdot on the matrix
+// products' kernels.
 #include <ATen/core/Tensor.h>
 #include <ATen/native/Resize.h>
+#include <ATen/ops/addr_native.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
 #include <torch/library.h>
@@ -159,6 +160,33 @@ Tensor& addmv_out(const Tensor& self, const Tensor& mat, const Tensor& vec,
   return out;
 }
 
+// addr is a column times a row. Torch's own composition, which serves the
+// other arguments, rounds a half type's product before it adds.
+bool is_product(const Tensor& self, const Tensor& vec1, const Tensor& vec2) {
+  return has_kernel(self) && vec1.scalar_type() == self.scalar_type() &&
+         vec2.scalar_type() == self.scalar_type() && vec1.dim() == 1 &&
+         vec2.dim() == 1;
+}
+
+Tensor& addr_out(const Tensor& self, const Tensor& vec1, const Tensor& vec2,
+                 const Scalar& beta, const Scalar& alpha, Tensor& out) {
+  if (!is_product(self, vec1, vec2) ||
+      out.scalar_type() != self.scalar_type()) {
+    return at::native::math_addr_out(self, vec1, vec2, beta, alpha, out);
+  }
+  return addmm_out(self, vec1.unsqueeze(1), vec2.unsqueeze(0), beta, alpha,
+                   out);
+}
+
+Tensor addr(const Tensor& self, const Tensor& vec1, const Tensor& vec2,
+            const Scalar& beta, const Scalar& alpha) {
+  if (!is_product(self, vec1, vec2)) {
+    return at::native::math_addr(self, vec1, vec2, beta, alpha);
+  }
+  Tensor out = at::empty({0}, self.options());
+  return addr_out(self, vec1, vec2, beta, alpha, out);
+}
+
 Tensor inner_product(const Tensor& self, const Tensor& other) {
   if (!has_kernel(self)) {
     return cpu_call("aten::dot", "", {self, other})[0].toTensor();
@@ -194,6 +222,8 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   m.impl("addbmm", &addbmm);
   m.impl("addbmm_", &addbmm_);
   m.impl("addmv.out", &addmv_out);
+  m.impl("addr", &addr);
+  m.impl("addr.out", &addr_out);
   m.impl("dot", &inner_product);
   m.impl("vdot", &vdot);
 }

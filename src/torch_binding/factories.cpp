@@ -56,6 +56,21 @@ at::Tensor empty_strided(at::IntArrayRef size, at::IntArrayRef stride,
       c10::dtype_or_default(dtype)));
 }
 
+// Zeros without memory, which some gradients are (sgn's, for example).
+at::Tensor zeros_without_memory(at::IntArrayRef size,
+                                std::optional<at::ScalarType> dtype,
+                                std::optional<at::Layout> layout,
+                                std::optional<at::Device> device,
+                                std::optional<bool> pin_memory) {
+  check_options(layout, device, pin_memory);
+  at::native::ZeroTensorAllocator allocator(
+      c10::Device(c10::kPrivateUse1, 0));
+  return at::detail::empty_generic(
+      size, &allocator,
+      kKeys | c10::DispatchKeySet(c10::DispatchKey::ZeroTensor),
+      c10::dtype_or_default(dtype), std::nullopt);
+}
+
 // nn.TransformerEncoder asks this before it packs a padded batch into a nested
 // tensor, a layout that the device does not have: "no" lets it go on as it is.
 bool can_be_nested(const at::Tensor&, const at::Tensor&) {
@@ -66,6 +81,7 @@ bool can_be_nested(const at::Tensor&, const at::Tensor&) {
 
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   m.impl("_nested_tensor_from_mask_left_aligned", TORCH_FN(can_be_nested));
+  m.impl("_efficientzerotensor", TORCH_FN(zeros_without_memory));
   m.impl("empty.memory_format", TORCH_FN(empty));
   m.impl("empty_strided", TORCH_FN(empty_strided));
 }
