@@ -4,6 +4,7 @@
 
 #include "hal/buffer_pool.h"
 #include "hal/context.h"
+#include "hal/stream.h"
 
 namespace torch_webgpu::hal {
 namespace {
@@ -83,6 +84,7 @@ WGPUBindGroup BindGroupCache::create(const View& view) {
 }
 
 void BindGroupCache::evict_older_half() {
+  context_.stream->flush_locked();
   std::vector<uint64_t> ages;
   ages.reserve(groups_.size());
   for (const auto& [key, entry] : groups_)

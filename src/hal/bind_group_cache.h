@@ -30,9 +30,11 @@ class BindGroupCache {
   BindGroupCache(const BindGroupCache&) = delete;
   BindGroupCache& operator=(const BindGroupCache&) = delete;
 
-  // Borrowed: valid until the next get() or drop(). A hit allocates nothing.
+  // Borrowed: the stream's open window may keep it, since the window is
+  // submitted before any group is released. A hit allocates nothing.
   WGPUBindGroup get(WGPUBindGroupLayout layout, std::span<const Piece> pieces);
-  // Drops every group that holds one of these buffers.
+  // Drops every group that holds one of these buffers, of which no open window
+  // may have any.
   void drop(const std::unordered_set<uint64_t>& buffer_ids) noexcept;
 
  private:

@@ -27,6 +27,7 @@ struct Completion {
   bool success = false;
   WGPUErrorType error = WGPUErrorType_NoError;
   std::string message;
+  WGPUComputePipeline pipeline = nullptr;  // of a pipeline's creation
 };
 
 // Outlives every WebGPU object of the device, so that a late callback always

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -51,6 +52,14 @@ class Implementation {
   // chosen per module; otherwise device_chain() chose for all modules.
   virtual WGPUShaderModule create_shader_module(
       WGPUDevice, const WGPUShaderModuleDescriptor&, bool checked) = 0;
+
+  // Makes a pipeline on other threads and tells the callback; nothing where the
+  // implementation cannot.
+  virtual std::optional<WGPUFuture> create_pipeline_async(
+      WGPUDevice, const WGPUComputePipelineDescriptor&,
+      WGPUCreateComputePipelineAsyncCallbackInfo) {
+    return std::nullopt;
+  }
 
   // Returns the value for WaitTarget::submission.
   virtual uint64_t submit(WGPUQueue, size_t count,

@@ -96,6 +96,8 @@ class Dawn final : public Implementation {
   explicit Dawn(const ProcLoader& loader) : Implementation(loader.load()) {
     wait_any_ = reinterpret_cast<decltype(wait_any_)>(
         loader.required("wgpuInstanceWaitAny"));
+    create_pipeline_async_ = reinterpret_cast<decltype(create_pipeline_async_)>(
+        loader.required("wgpuDeviceCreateComputePipelineAsync"));
     set_logging_callback_ = reinterpret_cast<SetLoggingCallback>(
         loader.optional("wgpuDeviceSetLoggingCallback"));
   }
@@ -178,6 +180,12 @@ class Dawn final : public Implementation {
     return procs_.DeviceCreateShaderModule(device, &descriptor);
   }
 
+  std::optional<WGPUFuture> create_pipeline_async(
+      WGPUDevice device, const WGPUComputePipelineDescriptor& descriptor,
+      WGPUCreateComputePipelineAsyncCallbackInfo callback) override {
+    return create_pipeline_async_(device, &descriptor, callback);
+  }
+
   uint64_t submit(WGPUQueue queue, size_t count,
                   const WGPUCommandBuffer* commands) override {
     procs_.QueueSubmit(queue, count, commands);
@@ -224,6 +232,8 @@ class Dawn final : public Implementation {
       "timestamp_quantization"};
 
   decltype(&::wgpuInstanceWaitAny) wait_any_ = nullptr;
+  decltype(&::wgpuDeviceCreateComputePipelineAsync) create_pipeline_async_ =
+      nullptr;
   SetLoggingCallback set_logging_callback_ = nullptr;
   DawnTogglesDescriptor toggles_ = {};
   DawnCacheDescriptor cache_ = {};

@@ -80,6 +80,10 @@ class Wgpu final : public Implementation {
         device, &descriptor, WGPUShaderRuntimeChecks_None);
   }
 
+  // No create_pipeline_async(): wgpu-native has only a panic in its place. Nor
+  // threads of ours: its error scopes are one stack for all threads, so that
+  // nobody could tell whose pipeline failed, and using that one aborts.
+
   uint64_t submit(WGPUQueue queue, size_t count,
                   const WGPUCommandBuffer* commands) override {
     return native_.QueueSubmitForIndex(queue, count, commands);

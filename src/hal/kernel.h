@@ -25,24 +25,32 @@ struct ShaderSource {
   bool trusted = true;
   // The HAL adds `enable subgroups;` where the implementation wants it.
   bool subgroups = false;
+  // The pipeline may be made while the caller goes on, where the implementation
+  // can; if it cannot be made, a later call throws. For sources that are known
+  // to compile.
+  bool deferrable = false;
 };
 
-// A compiled entry point; owned by the Device, immutable.
+// A compiled entry point; owned by the Device.
 class Kernel {
  public:
   const std::string& label() const { return label_; }
+  bool has_params() const { return has_params_; }
+  // Null while it is being made, and if it could not be.
+  WGPUComputePipeline pipeline() const { return pipeline_; }
 
  private:
   friend class PipelineCache;
   friend class Stream;
-  friend class TimestampRecorder;
 
   std::string label_;
   std::vector<Access> bindings_;
   bool has_params_ = false;
   bool writes_ = false;                   // any ReadWrite binding
   WGPUBindGroupLayout layout_ = nullptr;  // borrowed from the layout cache
+  // Both are written by PipelineCache alone, under the Device's lock.
   WGPUComputePipeline pipeline_ = nullptr;
+  std::string failure_;  // why there is no pipeline
 };
 
 }  // namespace torch_webgpu::hal

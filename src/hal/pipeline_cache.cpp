@@ -8,13 +8,41 @@
 #include "hal/stream.h"
 
 namespace torch_webgpu::hal {
+namespace {
+
+void on_pipeline(WGPUCreatePipelineAsyncStatus status,
+                 WGPUComputePipeline pipeline, WGPUStringView message,
+                 void* completion, void*) noexcept {
+  auto* self = static_cast<Completion*>(completion);
+  self->success = status == WGPUCreatePipelineAsyncStatus_Success;
+  self->pipeline = pipeline;
+  try {
+    self->message = to_string(message);
+  } catch (...) {
+    self->message.clear();
+  }
+  self->done = true;
+}
+
+std::string failure_text(const std::string& label, const std::string& why) {
+  return label + ": the pipeline cannot be made: " + why;
+}
+
+}  // namespace
 
 PipelineCache::PipelineCache(Context& context) : context_(context) {}
 
 PipelineCache::~PipelineCache() {
+  try {
+    settle();
+  } catch (const Error&) {
+    // The device is lost; what it still makes belongs to nobody.
+  }
   const Procs& procs = context_.procs;
   for (auto& [key, kernel] : kernels_) {
-    procs.ComputePipelineRelease(kernel->pipeline_);
+    if (kernel->pipeline_ != nullptr) {
+      procs.ComputePipelineRelease(kernel->pipeline_);
+    }
   }
   for (auto& [key, layout] : pipeline_layouts_) {
     procs.PipelineLayoutRelease(layout);
@@ -32,9 +60,34 @@ const Kernel& PipelineCache::get(const ShaderSource& source) {
   KernelKey key(compiled, source.bindings, source.has_params,
                 source.entry_point);
   const auto it = kernels_.find(key);
-  if (it != kernels_.end()) return *it->second;
-  return *kernels_.emplace(std::move(key), build(source, compiled))
-              .first->second;
+  const Kernel& kernel =
+      it != kernels_.end()
+          ? *it->second
+          : *kernels_.emplace(std::move(key), build(source, compiled))
+                 .first->second;
+  if (!source.deferrable && kernel.pipeline_ == nullptr) await(kernel);
+  return kernel;
+}
+
+void PipelineCache::await(const Kernel& kernel) {
+  if (auto node = pending_.extract(&kernel)) finish(std::move(node.mapped()));
+  if (kernel.pipeline_ == nullptr) throw ShaderError(kernel.failure_);
+}
+
+void PipelineCache::settle() {
+  while (!pending_.empty()) {
+    finish(std::move(pending_.extract(pending_.begin()).mapped()));
+  }
+}
+
+void PipelineCache::finish(Pending pending) {
+  context_.await(pending.completion, pending.future);
+  Kernel& kernel = *pending.kernel;
+  if (pending.completion->success) {
+    kernel.pipeline_ = pending.completion->pipeline;
+  } else {
+    kernel.failure_ = failure_text(kernel.label_, pending.completion->message);
+  }
 }
 
 WGPUShaderModule PipelineCache::module(const ShaderSource& source) {
@@ -155,18 +208,34 @@ std::unique_ptr<Kernel> PipelineCache::build(const ShaderSource& source,
   descriptor.layout = pipeline_layout(source.bindings, source.has_params);
   descriptor.compute.module = module;
   descriptor.compute.entryPoint = view(source.entry_point);
+  if (source.deferrable && build_async(*kernel, descriptor)) return kernel;
   ErrorScope scope(context_);
   WGPUComputePipeline pipeline =
       context_.procs.DeviceCreateComputePipeline(context_.device, &descriptor);
   if (const auto caught = scope.finish()) {
     if (pipeline != nullptr) context_.procs.ComputePipelineRelease(pipeline);
     if (context_.errors.lost()) context_.errors.rethrow();
-    throw ShaderError(source.label +
-                      ": the pipeline cannot be made: " + caught->message);
+    throw ShaderError(failure_text(source.label, caught->message));
   }
   kernel->pipeline_ = pipeline;
   ++context_.stats.pipelines_created;
   return kernel;
+}
+
+bool PipelineCache::build_async(
+    Kernel& kernel, const WGPUComputePipelineDescriptor& descriptor) {
+  auto completion = std::make_unique<Completion>();
+  WGPUCreateComputePipelineAsyncCallbackInfo callback =
+      WGPU_CREATE_COMPUTE_PIPELINE_ASYNC_CALLBACK_INFO_INIT;
+  callback.mode = WGPUCallbackMode_AllowProcessEvents;
+  callback.callback = on_pipeline;
+  callback.userdata1 = completion.get();
+  const auto future = context_.implementation->create_pipeline_async(
+      context_.device, descriptor, callback);
+  if (!future) return false;
+  ++context_.stats.pipelines_created;
+  pending_.emplace(&kernel, Pending{&kernel, std::move(completion), *future});
+  return true;
 }
 
 }  // namespace torch_webgpu::hal

@@ -46,10 +46,10 @@ Stream::Stream(Context& context, uint32_t window)
     : context_(context),
       window_(std::max(window, 1u)),
       timestamps_(context),
+      commands_(context),
       params_(kParamsCapacity) {}
 
 Stream::~Stream() {
-  abandon_window();
   const Procs& procs = context_.procs;
   for (auto& [size, buffer] : staging_)
     procs.BufferRelease(buffer);
@@ -70,36 +70,26 @@ void Stream::dispatch(const Kernel& kernel,
                        " exceeds " + std::to_string(limit) +
                        " workgroups in a dimension");
   }
-  if (params.size() > (kernel.has_params_ ? kMaxParams : 0)) {
+  if (params.size() > (kernel.has_params() ? kMaxParams : 0)) {
     reject(kernel, std::to_string(params.size()) +
                        " bytes of parameters, but at most " +
-                       std::to_string(kernel.has_params_ ? kMaxParams : 0) +
+                       std::to_string(kernel.has_params() ? kMaxParams : 0) +
                        " are allowed");
   }
+  if (!kernel.failure_.empty()) throw ShaderError(kernel.failure_);
   resolve(kernel, bindings);
   if (grid.x == 0 || grid.y == 0 || grid.z == 0) return;
 
-  const uint32_t offset = kernel.has_params_ ? place_params(params) : 0;
+  // The group first: making room for a new one may submit the window, and with
+  // it the parameters.
   WGPUBindGroup group = context_.bind_groups->get(kernel.layout_, pieces_);
-  begin_pass(kernel);
-  const Procs& procs = context_.procs;
-  if (bound_pipeline_ != kernel.pipeline_) {
-    procs.ComputePassEncoderSetPipeline(pass_, kernel.pipeline_);
-    bound_pipeline_ = kernel.pipeline_;
-  }
-  if (bound_group_ != group) {
-    procs.ComputePassEncoderSetBindGroup(pass_, 0, group, 0, nullptr);
-    bound_group_ = group;
-  }
-  if (kernel.has_params_) {
-    procs.ComputePassEncoderSetBindGroup(pass_, 1, params_group_, 1, &offset);
-  }
-  procs.ComputePassEncoderDispatchWorkgroups(pass_, grid.x, grid.y, grid.z);
+  CommandList::Dispatch command{&kernel, group, 0, grid, std::nullopt};
+  if (kernel.has_params()) command.params_offset = place_params(params);
+  if (profiling_) command.timestamps = timestamps_.next(kernel);
   for (const BufferBinding& binding : bindings)
     use(binding.buffer);
   ++context_.stats.dispatches;
-  if (profiling_) end_pass();
-  count_command();
+  append(command);
 }
 
 void Stream::resolve(const Kernel& kernel,
@@ -155,39 +145,6 @@ void Stream::check_aliases(const Kernel& kernel) const {
   }
 }
 
-void Stream::begin_pass(const Kernel& kernel) {
-  if (pass_ != nullptr) return;
-  WGPUCommandEncoder encoder = encoder_outside_pass();
-  WGPUPassTimestampWrites writes;
-  WGPUComputePassDescriptor descriptor = WGPU_COMPUTE_PASS_DESCRIPTOR_INIT;
-  if (profiling_) {
-    writes = timestamps_.next(kernel);
-    descriptor.timestampWrites = &writes;
-  }
-  pass_ = context_.procs.CommandEncoderBeginComputePass(encoder, &descriptor);
-  bound_pipeline_ = nullptr;
-  bound_group_ = nullptr;
-}
-
-void Stream::end_pass() {
-  if (pass_ == nullptr) return;
-  context_.procs.ComputePassEncoderEnd(pass_);
-  context_.procs.ComputePassEncoderRelease(pass_);
-  pass_ = nullptr;
-}
-
-WGPUCommandEncoder Stream::encoder_outside_pass() {
-  end_pass();
-  if (encoder_ == nullptr) {
-    WGPUCommandEncoderDescriptor descriptor =
-        WGPU_COMMAND_ENCODER_DESCRIPTOR_INIT;
-    encoder_ =
-        context_.procs.DeviceCreateCommandEncoder(context_.device, &descriptor);
-  }
-  dirty_ = true;
-  return encoder_;
-}
-
 uint32_t Stream::place_params(std::span<const std::byte> params) {
   ensure_params_buffer();
   const uint64_t alignment = context_.info.limits.uniform_offset_alignment;
@@ -236,8 +193,10 @@ bool Stream::used_in_window(const Buffer* buffer) const {
   return dirty_ && buffer->last_window_ == serial_;
 }
 
-void Stream::count_command() {
-  if (++commands_ >= window_) flush_locked();
+void Stream::append(const CommandList::Command& command) {
+  commands_.add(command);
+  dirty_ = true;
+  if (commands_.size() >= window_) flush_locked();
 }
 
 void Stream::flush() {
@@ -249,33 +208,23 @@ void Stream::flush() {
 void Stream::flush_locked() {
   if (!dirty_) return;
   if (context_.errors.lost()) {
-    abandon_window();
+    close_window();
     context_.errors.rethrow();
   }
-  end_pass();
-  const Procs& procs = context_.procs;
   WGPUCommandBuffer commands = nullptr;
-  if (encoder_ != nullptr) {
-    ErrorScope scope(context_);
-    WGPUCommandBufferDescriptor descriptor =
-        WGPU_COMMAND_BUFFER_DESCRIPTOR_INIT;
-    commands = procs.CommandEncoderFinish(encoder_, &descriptor);
-    procs.CommandEncoderRelease(encoder_);
-    encoder_ = nullptr;
-    // wgpu-native aborts when an invalid command buffer is submitted.
-    const auto caught = scope.finish();
-    if (caught || context_.errors.pending()) {
-      if (commands != nullptr) procs.CommandBufferRelease(commands);
-      abandon_window();
-      if (caught) context_.raise(caught->type, caught->message);
-      context_.errors.rethrow();
+  if (!commands_.empty()) {
+    try {
+      commands = commands_.encode(params_group_);
+    } catch (...) {
+      close_window();
+      throw;
     }
   }
   // Queue order: the previous window has been submitted, so that its
   // parameters are read before this write lands.
   if (params_used_ != 0) {
-    procs.QueueWriteBuffer(context_.queue, params_buffer_, 0, params_.data(),
-                           params_used_);
+    context_.procs.QueueWriteBuffer(context_.queue, params_buffer_, 0,
+                                    params_.data(), params_used_);
   }
   submit_window(commands);
   throttle();
@@ -296,18 +245,11 @@ void Stream::submit_window(WGPUCommandBuffer commands) {
   entry.future = procs.QueueOnSubmittedWorkDone(context_.queue, callback);
   submitted_ = serial_++;
   ++context_.stats.submits;
-  commands_ = 0;
-  written_ = 0;
-  params_used_ = 0;
-  dirty_ = false;
+  close_window();
 }
 
-void Stream::abandon_window() noexcept {
-  if (pass_ != nullptr) context_.procs.ComputePassEncoderRelease(pass_);
-  if (encoder_ != nullptr) context_.procs.CommandEncoderRelease(encoder_);
-  pass_ = nullptr;
-  encoder_ = nullptr;
-  commands_ = 0;
+void Stream::close_window() noexcept {
+  commands_.clear();
   written_ = 0;
   params_used_ = 0;
   dirty_ = false;
@@ -356,6 +298,7 @@ void Stream::synchronize() {
     read_back(faults_->handle_, 0, words.data(), sizeof words);
   }
   wait_idle_locked();
+  context_.pipelines->settle();
 }
 
 void Stream::wait_idle_locked() {
@@ -384,7 +327,7 @@ void Stream::set_window(uint32_t window) {
   const std::lock_guard lock(context_.mutex);
   context_.require_healthy();
   window_ = std::max(window, 1u);
-  if (commands_ >= window_) flush_locked();
+  if (commands_.size() >= window_) flush_locked();
 }
 
 void Stream::set_profiling(bool on) {
@@ -394,7 +337,6 @@ void Stream::set_profiling(bool on) {
     throw Error("the adapter \"" + context_.info.name +
                 "\" has no timestamp queries; profile on another adapter.");
   }
-  end_pass();
   profiling_ = on;
 }
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "hal/bind_group_cache.h"
-#include "hal/kernel.h"
+#include "hal/command_list.h"
 #include "hal/timestamps.h"
 
 namespace torch_webgpu::hal {
@@ -23,16 +23,12 @@ struct BufferBinding {
   uint64_t size = 0;    // 0 = to the end
 };
 
-struct Grid {
-  uint32_t x = 1, y = 1, z = 1;
-};
-
 // A 1-D count of workgroups as x and y; x * y may exceed the count, so the
 // kernel computes wg.y * num_workgroups.x + wg.x and checks its bound.
 Grid fold(uint64_t workgroups, uint32_t max_per_dimension);
 
 // The device's one ordered command stream; any thread, one lock inside. Work is
-// gathered in a window (one command encoder) and submitted when `window`
+// gathered in a window (one command buffer) and submitted when `window`
 // commands are recorded, the parameters are full, or somebody waits or reads.
 //
 // Arguments are checked here, so that no recorded command can invalidate the
@@ -83,6 +79,7 @@ class Stream {
   std::vector<KernelTiming> take_timings();  // waits
 
  private:
+  friend class BindGroupCache;
   friend class BufferPool;
   friend class Device;
   friend class TimestampRecorder;
@@ -102,11 +99,8 @@ class Stream {
 
   void resolve(const Kernel& kernel, std::span<const BufferBinding> bindings);
   void check_aliases(const Kernel& kernel) const;
-  void begin_pass(const Kernel& kernel);
-  void end_pass();
-  WGPUCommandEncoder encoder_outside_pass();
   uint32_t place_params(std::span<const std::byte> params);
-  void count_command();
+  void append(const CommandList::Command& command);
   void ensure_params_buffer();
   void use(Buffer* buffer);
   bool used_in_window(const Buffer* buffer) const;
@@ -119,7 +113,7 @@ class Stream {
 
   void flush_locked();
   void submit_window(WGPUCommandBuffer commands);
-  void abandon_window() noexcept;
+  void close_window() noexcept;
   void throttle();
   void wait_locked(uint64_t serial);
   void wait_idle_locked();
@@ -131,11 +125,7 @@ class Stream {
   TimestampRecorder timestamps_;
 
   // The open window.
-  WGPUCommandEncoder encoder_ = nullptr;
-  WGPUComputePassEncoder pass_ = nullptr;
-  WGPUComputePipeline bound_pipeline_ = nullptr;  // in pass_
-  WGPUBindGroup bound_group_ = nullptr;           // in pass_
-  uint32_t commands_ = 0;
+  CommandList commands_;
   uint64_t written_ = 0;  // cost of host writes since the last submit
   bool dirty_ = false;    // something waits for a submit
   uint64_t serial_ = 1;   // of the open window

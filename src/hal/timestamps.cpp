@@ -57,10 +57,8 @@ std::vector<KernelTiming> TimestampRecorder::take() {
   std::vector<uint64_t> ticks;
   for (const Chunk& chunk : chunks_) {
     ticks.resize(chunk.kernels.size() * 2);
-    WGPUCommandEncoder encoder = context_.stream->encoder_outside_pass();
-    context_.procs.CommandEncoderResolveQuerySet(
-        encoder, chunk.queries, 0, static_cast<uint32_t>(ticks.size()),
-        resolve_, 0);
+    context_.stream->append(CommandList::ResolveQueries{
+        chunk.queries, static_cast<uint32_t>(ticks.size()), resolve_});
     context_.stream->read_back(resolve_, 0, ticks.data(),
                                ticks.size() * sizeof(uint64_t));
     for (size_t i = 0; i < chunk.kernels.size(); ++i) {

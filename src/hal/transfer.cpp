@@ -69,13 +69,11 @@ void Stream::copy(Buffer* src, uint64_t src_offset, Buffer* dst,
 
 void Stream::copy_locked(Buffer* src, uint64_t src_offset, Buffer* dst,
                          uint64_t dst_offset, uint64_t bytes) {
-  context_.procs.CommandEncoderCopyBufferToBuffer(
-      encoder_outside_pass(), src->handle_, src_offset, dst->handle_,
-      dst_offset, bytes);
   use(src);
   use(dst);
   ++context_.stats.copies;
-  count_command();
+  append(CommandList::Copy{src->handle_, src_offset, dst->handle_, dst_offset,
+                           bytes});
 }
 
 void Stream::clear(Buffer* buffer, uint64_t offset, uint64_t bytes) {
@@ -84,11 +82,9 @@ void Stream::clear(Buffer* buffer, uint64_t offset, uint64_t bytes) {
   check_range("clear", buffer != nullptr && buffer->live_,
               buffer != nullptr ? buffer->size_ : 0, offset, bytes, 4);
   if (bytes == 0) return;
-  context_.procs.CommandEncoderClearBuffer(encoder_outside_pass(),
-                                           buffer->handle_, offset, bytes);
   use(buffer);
   ++context_.stats.copies;
-  count_command();
+  append(CommandList::Clear{buffer->handle_, offset, bytes});
 }
 
 void Stream::write(Buffer* dst, uint64_t offset, const void* data,
@@ -174,12 +170,10 @@ void Stream::read_back(WGPUBuffer src, uint64_t offset, void* data,
   const bool look = std::exchange(faults_used_, false);
   const uint64_t total = bytes + (look ? sizeof faults : 0);
   WGPUBuffer buffer = staging(total);
-  procs.CommandEncoderCopyBufferToBuffer(encoder_outside_pass(), src, offset,
-                                         buffer, 0, bytes);
+  append(CommandList::Copy{src, offset, buffer, 0, bytes});
   if (look) {
-    procs.CommandEncoderCopyBufferToBuffer(encoder_outside_pass(),
-                                           faults_->handle_, 0, buffer, bytes,
-                                           sizeof faults);
+    append(
+        CommandList::Copy{faults_->handle_, 0, buffer, bytes, sizeof faults});
   }
   flush_locked();
   auto completion = std::make_unique<Completion>();
@@ -223,8 +217,7 @@ Buffer* Stream::fault_buffer() {
 }
 
 void Stream::raise_fault(const std::array<uint32_t, 4>& words) {
-  context_.procs.CommandEncoderClearBuffer(encoder_outside_pass(),
-                                           faults_->handle_, 0, faults_->size_);
+  append(CommandList::Clear{faults_->handle_, 0, faults_->size_});
   const uint64_t value = words[1] | uint64_t{words[2]} << 32;
   throw Fault(words[0], static_cast<int64_t>(value), words[3]);
 }

@@ -63,8 +63,7 @@ at::Tensor zeros_without_memory(at::IntArrayRef size,
                                 std::optional<at::Device> device,
                                 std::optional<bool> pin_memory) {
   check_options(layout, device, pin_memory);
-  at::native::ZeroTensorAllocator allocator(
-      c10::Device(c10::kPrivateUse1, 0));
+  at::native::ZeroTensorAllocator allocator(c10::Device(c10::kPrivateUse1, 0));
   return at::detail::empty_generic(
       size, &allocator,
       kKeys | c10::DispatchKeySet(c10::DispatchKey::ZeroTensor),

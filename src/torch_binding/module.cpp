@@ -159,7 +159,9 @@ nb::list listed_dicts() {
 void compile_listed(size_t index) {
   TORCH_CHECK_VALUE(index < listed().size(), "webgpu: there are ",
                     listed().size(), " listed kernels, got index ", index);
-  ops::device().compile(listed()[index].source);
+  hal::ShaderSource source = listed()[index].source;
+  source.deferrable = false;
+  ops::device().compile(source);
 }
 
 // At exit: finish what was queued, and stay quiet about a device that is gone.

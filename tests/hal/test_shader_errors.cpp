@@ -106,6 +106,95 @@ TEST_F(Shaders, EntryPointsShareOneModule) {
   EXPECT_EQ(after.pipelines_created - before.pipelines_created, 2u);
 }
 
+// Where the implementation can, these pipelines are made while the caller goes
+// on, and the window waits for them.
+class DeferredShaders : public Shaders {
+ protected:
+  // As many kernels as asked for, each adding its number to data[0].
+  static ShaderSource adder(int number) {
+    ShaderSource source;
+    source.label = "adder_" + std::to_string(number);
+    source.bindings = {Access::ReadWrite};
+    source.has_params = false;
+    source.deferrable = true;
+    source.wgsl =
+        "@group(0) @binding(0) var<storage, read_write> data: array<u32>;\n"
+        "@compute @workgroup_size(1) fn main() { data[0] = data[0] * 3u + " +
+        std::to_string(number) + "u; }";
+    return source;
+  }
+  // Tint and Naga both take the text; the pipeline is too large.
+  static ShaderSource unmakable(const std::string& label) {
+    ShaderSource source = adder(0);
+    source.label = label;
+    source.wgsl =
+        "@group(0) @binding(0) var<storage, read_write> data: array<u32>;\n"
+        "@compute @workgroup_size(1024, 1024) fn main() { data[0] = 1u; } // " +
+        label;
+    return source;
+  }
+};
+
+TEST_F(DeferredShaders, RunInOrder) {
+  const Scoped data(device_, std::vector<uint32_t>{1});
+  const BufferBinding bindings[] = {{data}};
+  uint32_t expected = 1;
+  for (int i = 1; i <= 100; ++i) {
+    device_.stream().dispatch(device_.compile(adder(i)), bindings, {}, {});
+    expected = expected * 3 + static_cast<uint32_t>(i);
+  }
+  EXPECT_EQ(data.read<uint32_t>(1)[0], expected);
+}
+
+TEST_F(DeferredShaders, ThatCannotBeMadeAreNamedAtTheLatestByARead) {
+  const Scoped data(device_, std::vector<uint32_t>{1});
+  const BufferBinding bindings[] = {{data}};
+  const auto run = [&] {
+    device_.stream().dispatch(device_.compile(unmakable("unmakable_one")),
+                              bindings, {}, {});
+    data.read<uint32_t>(1);
+  };
+  for (int turn = 0; turn < 2; ++turn) {
+    const auto text = message_of<ShaderError>(run);
+    EXPECT_TRUE(contains(text, "unmakable_one")) << text;
+  }
+  ShaderSource now = unmakable("unmakable_one");
+  now.deferrable = false;
+  EXPECT_TRUE(contains(error_of(now), "unmakable_one"));
+  EXPECT_EQ(data.read<uint32_t>(1)[0], 1u);
+}
+
+TEST_F(DeferredShaders, ThatNobodyUsesDisturbNobody) {
+  const auto device = Device::create(options());
+  for (int i = 0; i < 20; ++i)
+    device->compile(adder(1000 + i));
+  try {
+    device->compile(unmakable("unmakable_two"));
+  } catch (const ShaderError&) {
+    // An implementation that makes pipelines at once.
+  }
+  EXPECT_NO_THROW(device->stream().synchronize());
+  for (int i = 0; i < 20; ++i)
+    device->compile(adder(2000 + i));  // the device goes while these are made
+}
+
+TEST_F(DeferredShaders, OfALostDeviceAreGivenUp) {
+  const auto device = Device::create(options());
+  const Scoped data(*device, 4);
+  const BufferBinding bindings[] = {{data}};
+  for (int i = 0; i < 20; ++i) {
+    device->stream().dispatch(device->compile(adder(3000 + i)), bindings, {},
+                              {});
+  }
+  device->lose_for_testing(false);
+  EXPECT_THROW(
+      {
+        device->stream().synchronize();
+        device->stream().synchronize();
+      },
+      DeviceLost);
+}
+
 // Untrusted WGSL on wgpu, and everything with validation, stays inside its
 // buffers.
 TEST_F(Shaders, CheckedOnesStayInsideTheirBuffers) {

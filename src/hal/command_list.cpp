@@ -1,0 +1,126 @@
+#include "hal/command_list.h"
+
+#include "hal/context.h"
+#include "hal/pipeline_cache.h"
+
+namespace torch_webgpu::hal {
+namespace {
+
+// Writes commands to one command encoder; consecutive dispatches share a pass.
+class Encoder {
+ public:
+  Encoder(Context& context, WGPUBindGroup params)
+      : context_(context), procs_(context.procs), params_(params) {
+    WGPUCommandEncoderDescriptor descriptor =
+        WGPU_COMMAND_ENCODER_DESCRIPTOR_INIT;
+    encoder_ = procs_.DeviceCreateCommandEncoder(context.device, &descriptor);
+  }
+  ~Encoder() {
+    end_pass();
+    procs_.CommandEncoderRelease(encoder_);
+  }
+  Encoder(const Encoder&) = delete;
+  Encoder& operator=(const Encoder&) = delete;
+
+  void operator()(const CommandList::Dispatch& command) {
+    if (command.timestamps) end_pass();
+    if (pass_ == nullptr) begin_pass(command.timestamps);
+    const Kernel& kernel = *command.kernel;
+    if (pipeline_ != kernel.pipeline()) {
+      pipeline_ = kernel.pipeline();
+      procs_.ComputePassEncoderSetPipeline(pass_, pipeline_);
+    }
+    if (buffers_ != command.buffers) {
+      buffers_ = command.buffers;
+      procs_.ComputePassEncoderSetBindGroup(pass_, 0, buffers_, 0, nullptr);
+    }
+    if (kernel.has_params()) {
+      procs_.ComputePassEncoderSetBindGroup(pass_, 1, params_, 1,
+                                            &command.params_offset);
+    }
+    const Grid& grid = command.grid;
+    procs_.ComputePassEncoderDispatchWorkgroups(pass_, grid.x, grid.y, grid.z);
+    if (command.timestamps) end_pass();
+  }
+
+  void operator()(const CommandList::Copy& command) {
+    end_pass();
+    procs_.CommandEncoderCopyBufferToBuffer(encoder_, command.src,
+                                            command.src_offset, command.dst,
+                                            command.dst_offset, command.bytes);
+  }
+
+  void operator()(const CommandList::Clear& command) {
+    end_pass();
+    procs_.CommandEncoderClearBuffer(encoder_, command.buffer, command.offset,
+                                     command.bytes);
+  }
+
+  void operator()(const CommandList::ResolveQueries& command) {
+    end_pass();
+    procs_.CommandEncoderResolveQuerySet(encoder_, command.queries, 0,
+                                         command.count, command.dst, 0);
+  }
+
+  WGPUCommandBuffer finish() {
+    end_pass();
+    ErrorScope scope(context_);
+    WGPUCommandBufferDescriptor descriptor =
+        WGPU_COMMAND_BUFFER_DESCRIPTOR_INIT;
+    WGPUCommandBuffer commands =
+        procs_.CommandEncoderFinish(encoder_, &descriptor);
+    // wgpu-native aborts when an invalid command buffer is submitted.
+    const auto caught = scope.finish();
+    if (caught || context_.errors.pending()) {
+      if (commands != nullptr) procs_.CommandBufferRelease(commands);
+      if (caught) context_.raise(caught->type, caught->message);
+      context_.errors.rethrow();
+    }
+    return commands;
+  }
+
+ private:
+  void begin_pass(const std::optional<WGPUPassTimestampWrites>& timestamps) {
+    WGPUComputePassDescriptor descriptor = WGPU_COMPUTE_PASS_DESCRIPTOR_INIT;
+    if (timestamps) descriptor.timestampWrites = &*timestamps;
+    pass_ = procs_.CommandEncoderBeginComputePass(encoder_, &descriptor);
+    pipeline_ = nullptr;
+    buffers_ = nullptr;
+  }
+
+  void end_pass() {
+    if (pass_ == nullptr) return;
+    procs_.ComputePassEncoderEnd(pass_);
+    procs_.ComputePassEncoderRelease(pass_);
+    pass_ = nullptr;
+  }
+
+  Context& context_;
+  const Procs& procs_;
+  WGPUBindGroup params_;
+  WGPUCommandEncoder encoder_ = nullptr;
+  WGPUComputePassEncoder pass_ = nullptr;
+  WGPUComputePipeline pipeline_ = nullptr;  // set in pass_
+  WGPUBindGroup buffers_ = nullptr;         // set in pass_
+};
+
+}  // namespace
+
+void CommandList::await_pipelines() const {
+  for (const Command& command : commands_) {
+    const auto* dispatch = std::get_if<Dispatch>(&command);
+    if (dispatch != nullptr && dispatch->kernel->pipeline() == nullptr) {
+      context_.pipelines->await(*dispatch->kernel);
+    }
+  }
+}
+
+WGPUCommandBuffer CommandList::encode(WGPUBindGroup params) const {
+  await_pipelines();
+  Encoder encoder(context_, params);
+  for (const Command& command : commands_)
+    std::visit(encoder, command);
+  return encoder.finish();
+}
+
+}  // namespace torch_webgpu::hal
