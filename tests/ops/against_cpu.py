@@ -25,19 +25,24 @@ def check(
     grad: bool = False,
     values: bool = True,
     allow_fallbacks: bool = False,
+    tolerance: core.Tolerance = core.DEFAULT_TOLERANCE,
     device: str = DEVICE,
     fallbacks: Fallbacks | None = None,
     **kwargs: Any,
-) -> None:
+) -> dict[str, int]:
     """Calls `fn` with the CPU's `args` and with their copies on the device,
     and asserts that outputs, what became of the arguments' whole storages
-    and (with `grad`) the gradients of the floating-point arguments agree at
-    torch's tolerances, with no fallback counted.
+    and (with `grad`) the gradients agree at torch's tolerances, with no
+    fallback counted. Gradients are those of the arguments that require one,
+    or of all floating-point arguments if none does.
 
     `values=False` compares shapes, dtypes and strides only, for random
-    numbers.
+    numbers. Returns the fallbacks that `allow_fallbacks` let pass.
     """
-    if grad:
+    if grad and not any(
+        isinstance(leaf, torch.Tensor) and leaf.requires_grad
+        for leaf in core.tree_leaves((args, kwargs))
+    ):
         args, kwargs = core.tree_map(_requires_grad, (args, kwargs))
 
     def on_cpu(wide: bool = False) -> tuple[core.Placed, core.Outcome]:
@@ -67,6 +72,7 @@ def check(
         got.outputs,
         want.outputs,
         device=device,
+        tolerance=tolerance,
         exact=lambda: exactly(lambda _, outcome: outcome.outputs),
         strides=meta,
         values=values,
@@ -76,6 +82,7 @@ def check(
         got_args.bases,
         want_args.bases,
         device=device,
+        tolerance=tolerance,
         exact=lambda: exactly(lambda placed, _: placed.bases),
         values=values,
     )
@@ -85,6 +92,7 @@ def check(
             got.grads,
             want.grads,
             device=device,
+            tolerance=tolerance,
             exact=lambda: exactly(lambda _, outcome: outcome.grads),
             values=values,
             derived=True,
@@ -94,6 +102,7 @@ def check(
         )
     if not allow_fallbacks:
         core.assert_no_fallbacks(got.fallbacks)
+    return got.fallbacks
 
 
 def _requires_grad(leaf: Any) -> Any:
