@@ -398,3 +398,21 @@ claim("fliplr", ALL)
 claim("flipud", ALL)
 claim("rot90", ALL)
 claim("roll", ALL)
+
+# random
+for _name in (
+    "uniform",
+    "normal",
+    "normal.in_place",
+    "normal.number_mean",
+    "log_normal",
+    "exponential",
+    "cauchy",
+    "bernoulli",
+    "randn",
+    "randn_like",
+    "rand_like",
+):
+    claim(_name, FLOATS, structure_only="random numbers")
+for _name in ("geometric", "randint", "randint_like"):
+    claim(_name, NUMERIC, structure_only="random numbers")
