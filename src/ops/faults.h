@@ -1,19 +1,21 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 
 #include "hal/errors.h"
 
-// Indices out of range. A kernel cannot raise, so it reads zero or writes
-// nothing there and reports; the next readback or synchronize() raises
-// IndexError (see hal::Stream::fault_buffer).
+// What only a kernel can see to be wrong. It cannot raise, so it reports: the
+// next readback or synchronize() raises (see hal::Stream::fault_buffer).
 namespace torch_webgpu::ops {
 
-// What the kernels of an operator report. The name is a literal; any thread.
-uint32_t fault_code(const char* op);
+enum class FaultKind : uint8_t {
+  Index,        // out of range: nothing is read or written there; IndexError
+  Probability,  // the value's low word is a f32 outside of [0, 1]
+};
 
-// The sentence for a report.
-std::string describe_fault(const hal::Fault&);
+// What the kernels of an operator report. The name is a literal; any thread.
+uint32_t fault_code(const char* op, FaultKind kind = FaultKind::Index);
+
+[[noreturn]] void raise_fault(const hal::Fault&);
 
 }  // namespace torch_webgpu::ops

@@ -146,6 +146,7 @@ std::vector<std::array<Mode, kMaxInputs>> modes_of(const PointwiseOp& op) {
     if (op.casts) return {{R, N, N}, {S, N, N}};
     return {{R, N, N}, {I, N, N}};
   }
+  if (op.mask == 1 && op.inputs == 2) return {{R, R, N}, {I, R, N}};
   if (op.inputs == 2) {
     return {{R, R, N}, {R, S, N}, {S, R, N}, {I, R, N}, {I, S, N}, {I, I, N}};
   }

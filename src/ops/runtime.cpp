@@ -180,7 +180,7 @@ void rethrow_as_torch() {
   } catch (const hal::OutOfMemory& error) {
     TORCH_CHECK_WITH(OutOfMemoryError, false, error.what());
   } catch (const hal::Fault& fault) {
-    TORCH_CHECK_INDEX(false, describe_fault(fault));
+    raise_fault(fault);
   } catch (const hal::Error& error) {
     TORCH_CHECK(false, error.what());
   }

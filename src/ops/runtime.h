@@ -46,8 +46,8 @@ c10::DataPtr allocate_storage(size_t bytes);
 void free_storage(void* buffer) noexcept;
 
 // Turns the HAL's exception that is being handled into PyTorch's type for it:
-// torch.OutOfMemoryError for memory, IndexError for what kernels report,
-// RuntimeError for the rest.
+// torch.OutOfMemoryError for memory, that of raise_fault() for what kernels
+// report, RuntimeError for the rest.
 [[noreturn]] void rethrow_as_torch();
 
 // Runs `work`; what the HAL throws leaves as PyTorch's types.

@@ -399,3 +399,28 @@ claim("fliplr", ALL)
 claim("flipud", ALL)
 claim("rot90", ALL)
 claim("roll", ALL)
+
+# random
+for _name in (
+    "uniform",
+    "normal",
+    "normal.in_place",
+    "normal.number_mean",
+    "log_normal",
+    "exponential",
+    "cauchy",
+    "bernoulli",
+    "randn",
+    "randn_like",
+    "rand_like",
+    "nn.functional.dropout",
+    "nn.functional.dropout2d",
+    "nn.functional.dropout3d",
+    "nn.functional.alpha_dropout",
+    "nn.functional.feature_alpha_dropout.with_train",
+):
+    claim(_name, FLOATS, structure_only="random numbers")
+for _name in ("geometric", "randint", "randint_like"):
+    claim(_name, NUMERIC, structure_only="random numbers")
+claim("nn.functional.feature_alpha_dropout.without_train", ALL)
+claim("native_dropout_backward", ALL)

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 
 import torch
 
+from tests.conformance.claims import FLOATS, NUMERIC
+
 
 @dataclass(frozen=True)
 class ExpectedFailure:
@@ -78,3 +80,8 @@ expect_failure(
     "cancel to 2; an error of one unit in the last place of the terms remains",
     samples=[6, 7],
 )
+NO_FLOAT64 = "the sample asks for float64, of which no kernel draws numbers"
+expect_failure("rand_like", FLOATS, NO_FLOAT64, samples=[4, 6])
+expect_failure("randn_like", FLOATS, NO_FLOAT64, samples=[4, 6])
+expect_failure("randint", NUMERIC, NO_FLOAT64, samples=[8, 9, 12, 13])
+expect_failure("randint_like", NUMERIC, NO_FLOAT64, samples=[8, 9, 12, 13])

@@ -74,6 +74,23 @@ def test_dropout_follows_the_seed() -> None:
     assert torch.nn.functional.dropout(x).tolist() == first
 
 
+@pytest.mark.filterwarnings("ignore:webgpu. aten")
+def test_operators_on_the_cpu_follow_the_seed() -> None:
+    """They continue the device's generator."""
+
+    def permutations() -> list[list[int]]:
+        return [torch.randperm(9, device="webgpu").tolist() for _ in range(2)]
+
+    torch.webgpu.manual_seed(3)
+    torch.webgpu.reset_fallback_counts()
+    first, second = permutations()
+    assert torch.webgpu.fallback_counts()
+    assert sorted(first) == sorted(second) == list(range(9))
+    assert first != second
+    torch.webgpu.manual_seed(3)
+    assert permutations() == [first, second]
+
+
 def test_fork_rng() -> None:
     torch.manual_seed(5)
     first = draw()
