@@ -47,9 +47,7 @@ def train(device: str, max_steps: int, until: float) -> Result:
     target = points[:, :1] * points[:, 1:]
     points, target = points.to(device), target.to(device)
     network = make_network(device)
-    optimizer = torch.optim.SGD(
-        network.parameters(), lr=0.1, momentum=0.9, foreach=False
-    )
+    optimizer = torch.optim.SGD(network.parameters(), lr=0.1, momentum=0.9)
 
     begin, loss, step = time.perf_counter(), float("inf"), 0
     pause = 0.1 if sys.stderr.isatty() else 5  # a log needs no animation
