@@ -155,7 +155,7 @@ claim("max.binary", ALL)
 claim("fmin", ALL)
 claim("fmax", ALL)
 claim("where", ALL)
-claim("masked_fill", INTEGRAL)
+claim("masked_fill", ALL)
 claim("lerp", FLOATS)
 claim("addcmul", NUMERIC)
 claim("addcdiv", FLOATS)
@@ -209,7 +209,7 @@ claim("logical_not", ALL)
 claim("bitwise_and", INTEGRAL)
 claim("bitwise_or", INTEGRAL)
 claim("bitwise_xor", INTEGRAL)
-claim("bitwise_not", INTS)
+claim("bitwise_not", INTEGRAL)
 claim("bitwise_left_shift", INTS)
 claim("bitwise_right_shift", INTS)
 claim("__rand__", INTEGRAL)
@@ -224,14 +224,14 @@ claim("sum", ALL)
 claim("nansum", ALL)
 claim("mean", FLOATS)
 claim("nanmean", FLOATS)
-claim("prod", INTEGRAL)
+claim("prod", ALL)
 claim("amax", ALL)
 claim("amin", ALL)
 claim("aminmax", ALL)
 claim("max.reduction_no_dim", ALL)
-claim("max.reduction_with_dim", INTEGRAL)
+claim("max.reduction_with_dim", ALL)
 claim("min.reduction_no_dim", ALL)
-claim("min.reduction_with_dim", INTEGRAL)
+claim("min.reduction_with_dim", ALL)
 claim("argmax", NUMERIC)
 claim("argmin", NUMERIC)
 claim("var", FLOATS)
@@ -247,10 +247,10 @@ claim("norm.fro", FLOATS)
 claim("norm.inf", FLOATS)
 claim("linalg.vector_norm", FLOATS)
 claim("logsumexp", ALL)
-claim("cumsum", INTS)
-claim("cumprod", INTS)
-claim("cummax", INTEGRAL)
-claim("cummin", INTEGRAL)
+claim("cumsum", NUMERIC)
+claim("cumprod", NUMERIC)
+claim("cummax", ALL)
+claim("cummin", ALL)
 claim("count_nonzero", ALL)
 claim("sum_to_size", ALL)
 
@@ -271,12 +271,12 @@ claim("movedim", ALL)
 claim("unsqueeze", ALL)
 claim("squeeze", ALL)
 claim("squeeze.multiple", ALL)
-claim("split", INTEGRAL)
-claim("split.list_args", INTEGRAL)
-claim("split_with_sizes", INTEGRAL)
-claim("chunk", INTEGRAL)
+claim("split", ALL)
+claim("split.list_args", ALL)
+claim("split_with_sizes", ALL)
+claim("chunk", ALL)
 claim("tensor_split", ALL)
-claim("unbind", INTEGRAL)
+claim("unbind", ALL)
 claim("slice", ALL)
 claim("select", ALL)
 claim("narrow", ALL)
@@ -424,3 +424,39 @@ for _name in ("geometric", "randint", "randint_like"):
     claim(_name, NUMERIC, structure_only="random numbers")
 claim("nn.functional.feature_alpha_dropout.without_train", ALL)
 claim("native_dropout_backward", ALL)
+
+# What torch composes of the above.
+for _name in """
+    H _chunk_cat _unsafe_masked_index _unsafe_masked_index_put_accumulate
+    alias_copy as_strided_copy as_strided_scatter block_diag cartesian_prod
+    column_stack combinations conj diagflat diagonal_copy diff dsplit
+    expand_copy fft.fftshift fft.ifftshift hsplit ldexp linalg.diagonal mH
+    masked.prod masked.sum nn.functional.cosine_embedding_loss permute_copy
+    real resolve_conj resolve_neg special.ndtr split_with_sizes_copy
+    squeeze_copy t_copy torch.ops.aten._safe_softmax.default transpose_copy
+    unbind_copy unfold_copy unsafe_chunk unsafe_split unsqueeze_copy
+    view_copy vsplit
+""".split():
+    claim(_name, ALL)
+for _name in """
+    corrcoef cov cumulative_trapezoid gradient linalg.vander
+    linspace.tensor_overload masked.amax masked.amin masked.argmax
+    masked.argmin masked.cumprod masked.cumsum masked.std masked.var
+    nn.functional.margin_ranking_loss nn.functional.pairwise_distance
+    nn.functional.poisson_nll_loss nn.functional.triplet_margin_loss
+    nn.functional.triplet_margin_with_distance_loss trapezoid trapz
+""".split():
+    claim(_name, NUMERIC)
+for _name in """
+    _softmax_backward_data allclose bmm.triton_optimized dist logcumsumexp
+    masked.log_softmax masked.mean masked.norm masked.normalize
+    masked.softmax masked.softmin nn.functional.gaussian_nll_loss
+    nn.functional.hinge_embedding_loss nn.functional.linear_cross_entropy
+    nn.functional.multilabel_soft_margin_loss
+    nn.functional.scaled_dot_product_attention signal.windows.bartlett
+    signal.windows.blackman signal.windows.cosine signal.windows.exponential
+    signal.windows.gaussian signal.windows.general_cosine
+    signal.windows.general_hamming signal.windows.hamming
+    signal.windows.hann signal.windows.nuttall view_as_complex
+""".split():
+    claim(_name, FLOATS)
