@@ -66,7 +66,7 @@ def claimed() -> list[tuple[str, torch.dtype]]:
 
 def sample_limit() -> int | None:
     """How many samples per operator and dtype; None is every one."""
-    text = os.environ.get(SAMPLES_VARIABLE, "12")
+    text = os.environ.get(SAMPLES_VARIABLE, "all")
     if text == "all":
         return None
     if not text.isdigit() or int(text) < 1:

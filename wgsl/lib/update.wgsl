@@ -72,14 +72,7 @@ fn update_bool(at: u32, value: u32) {
 // The order in which threads add to the two words does not matter: each carry
 // is seen by exactly one of them.
 fn add_i64(at: u32, value: vec2<u32>) {
-  var carry = 0u;
-  loop {
-    let old = read_o(2u * at);
-    let sum = old + value.x;
-    if atomic_swap_o(2u * at, old, sum) {
-      carry = select(0u, 1u, sum < old);
-      break;
-    }
-  }
+  let old = atomic_add_o(2u * at, value.x);
+  let carry = select(0u, 1u, old + value.x < old);
   atomic_add_o(2u * at + 1u, value.y + carry);
 }

@@ -186,18 +186,12 @@ void add_accessors(Linker& linker, const Operand& operand) {
       add("read_" + name, read_head, "return atomicLoad(&{});");
       add("write_" + name, write_head, "atomicStore(&{}, value);");
       constexpr std::pair<const char*, const char*> kAtomics[] = {
-          {"add", "atomicAdd"}, {"or", "atomicOr"},
-          {"and", "atomicAnd"}, {"max", "atomicMax"},
-          {"min", "atomicMin"}, {"exchange", "atomicExchange"}};
+          {"add", "atomicAdd"}, {"or", "atomicOr"}, {"and", "atomicAnd"}};
       for (const auto& [short_name, builtin] : kAtomics) {
         const auto function = fmt::format("atomic_{}_{}", short_name, name);
-        add(function, fmt::format("fn {}(i: u32, value: u32)", function),
-            fmt::format("_ = {}(&{{}}, value);", builtin));
+        add(function, fmt::format("fn {}(i: u32, value: u32) -> u32", function),
+            fmt::format("return {}(&{{}}, value);", builtin));
       }
-      const auto cas = "atomic_cas_" + name;
-      add(cas,
-          fmt::format("fn {}(i: u32, expected: u32, value: u32) -> u32", cas),
-          "return atomicCompareExchangeWeak(&{}, expected, value).old_value;");
       const auto swap = "atomic_swap_" + name;
       add(swap,
           fmt::format("fn {}(i: u32, expected: u32, value: u32) -> bool", swap),

@@ -15,8 +15,7 @@ namespace torch_webgpu::wgsl {
 //   store_a(i, value)     by the one thread that owns the element's word
 //   scatter_a(i, value)   by any thread (Mode::Scatter only)
 //   read_a(word), write_a(word, u32)     raw words
-//   atomic_add_a / _or_a / _and_a / _max_a / _min_a / _exchange_a(word, u32)
-//   and atomic_cas_a(word, expected, u32) -> old (Mode::Scatter only)
+//   atomic_add_a / _or_a / _and_a(word, u32) -> old (Mode::Scatter only)
 //   atomic_swap_a(word, expected, u32) -> bool: exchanged (the exchange may
 //   fail though the word is as expected: repeat it)
 //   lanes_a: elements of one word (a const u32)
