@@ -452,6 +452,7 @@ for _name in """
     masked.log_softmax masked.mean masked.norm masked.normalize
     masked.softmax masked.softmin nn.functional.gaussian_nll_loss
     nn.functional.hinge_embedding_loss
+    nn.functional.multi_head_attention_forward
     nn.functional.multilabel_soft_margin_loss
     nn.functional.scaled_dot_product_attention signal.windows.bartlett
     signal.windows.blackman signal.windows.cosine signal.windows.exponential
