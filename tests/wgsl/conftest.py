@@ -4,11 +4,15 @@ import numpy as np
 import pytest
 
 from tests.wgsl.harness import IMPLEMENTATIONS, Runner, runner
+from tests.wgsl.values import Subnormals
 
 
 @pytest.fixture(scope="session", params=IMPLEMENTATIONS)
 def gpu(request: pytest.FixtureRequest) -> Runner:
-    return runner(request.param)
+    gpu = runner(request.param)
+    tiny = np.array([2.0**-130], "f4")
+    Subnormals.kept = bool(gpu.evaluate("a * 0.5", [tiny], "f32")[0] != 0)
+    return gpu
 
 
 @pytest.fixture(autouse=True)
