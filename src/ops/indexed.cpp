@@ -1,5 +1,6 @@
 #include "ops/indexed.h"
 
+#include <ATen/Context.h>
 #include <ATen/ops/empty.h>
 #include <fmt/format.h>
 
@@ -213,11 +214,13 @@ void launch_write(const at::Tensor& self, const Indexing& indexing,
                reports(indexing.kind));
 }
 
-// The step for an assignment or combination of one dtype.
-Step step_of(DType dtype, Combine combine, bool one_value) {
+// The step for an assignment or combination of one dtype. `alone` is true when
+// no other thread has an element for the same place.
+Step step_of(DType dtype, Combine combine, bool one_value, bool alone) {
   if (combine == Combine::Assign) {
     if (wgsl::lanes_of(dtype) > 1) return Step::Update;
-    return dtype == DType::I64 && !one_value ? Step::Marked : Step::Store;
+    return dtype == DType::I64 && !one_value && !alone ? Step::Marked
+                                                       : Step::Store;
   }
   if (dtype != DType::I64) return Step::Update;
   return combine == Combine::Add ? Step::Add64 : Step::Ordered;
@@ -325,8 +328,13 @@ void indexed_write(const at::Tensor& self, const Indexing& indexing,
   const DType dtype = combine == Combine::Assign
                           ? carrier_of(self.element_size())
                           : wgsl::dtype_of(self.scalar_type());
-  const Step step = step_of(dtype, combine, values.numel() == 1 && !pairs);
-  if (step == Step::Ordered) index_last(walk, strides);
+  // In order, the last of several assignments stays and sums are rounded alike
+  // every time, at the price of one thread for all that may meet.
+  const bool asked = at::globalContext().deterministicAlgorithms();
+  const Step step =
+      step_of(dtype, combine, values.numel() == 1 && !pairs, asked);
+  const bool ordered = asked || step == Step::Ordered;
+  if (ordered) index_last(walk, strides);
   IndexedParams p;
   if (!set_walk(p, walk.sizes,
                 {{walk.self_strides, p.stride_o},
@@ -341,7 +349,7 @@ void indexed_write(const at::Tensor& self, const Indexing& indexing,
   p.offset_o = uint32_t(walk.self_offset);
   p.offset_v = uint32_t(source.storage_offset() * (pairs ? 2 : 1));
   p.inner = 1;
-  if (step == Step::Ordered) {
+  if (ordered) {
     for (int64_t d = walk.indexed_begin; d < walk.indexed_end; ++d) {
       p.inner *= uint32_t(indexing.sizes[d]);
     }

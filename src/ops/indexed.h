@@ -65,7 +65,9 @@ void indexed_read(const at::Tensor& self, const Indexing&,
 
 // Combines `values`, which expand to the walk's sizes and have self's dtype,
 // into the elements of self. Assign takes the dtypes of indexed_read; the
-// others those of kernels. Where assigned elements meet, one of them stays.
+// others those of kernels. Where assigned elements meet, one of them stays;
+// under torch.use_deterministic_algorithms() it is the last, and all is done in
+// order.
 void indexed_write(const at::Tensor& self, const Indexing&,
                    const at::Tensor& values, Combine);
 

@@ -46,6 +46,9 @@ FALL_BACK = {
 DEEP = dict.fromkeys(
     ["nn.Transformer", "nn.TransformerDecoderLayer"], Tolerance(rtol=1e-5)
 )
+# Thousands of rows meet in a few places: in another order than the CPU's their
+# sums are rounded apart by more than the tolerance.
+ORDERED = {"nn.Embedding"}
 RANDOM = {"nn.RReLU"}
 # The samples' numbers are float64, and torch wants them in the input's dtype.
 SAMPLES_OF_OTHER_DTYPES = {"nn.FractionalMaxPool2d", "nn.FractionalMaxPool3d"}
@@ -97,9 +100,17 @@ def check_module(
     )
 
 
+@pytest.fixture
+def order() -> Iterator[None]:
+    yield
+    torch.use_deterministic_algorithms(False)
+
+
+@pytest.mark.usefixtures("order")
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(("info", "training"), list(modes()))
 def test_module(info: ModuleInfo, training: bool) -> None:
+    torch.use_deterministic_algorithms(info.name in ORDERED)
     fell_back: dict[str, int] = {}
     samples = info.module_inputs_func(
         info,

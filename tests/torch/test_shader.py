@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 import torch
 
+from tests.torch.process import run_python
+
 SCALE = """
 // @compute fn not_an_entry_point
 @group(0) @binding(0) var<storage, read> x: array<f32>;
@@ -57,17 +59,24 @@ def test_work_is_ordered_with_operators() -> None:
 
 
 def test_out_of_bounds_is_harmless() -> None:
-    library = torch.webgpu.compile_shader("""
-        @group(0) @binding(0) var<storage, read_write> y: array<f32>;
-        @compute @workgroup_size(64)
-        fn spill(@builtin(global_invocation_id) id: vec3<u32>) {
-          y[id.x * 1000000u] = 1.0;
-        }""")
-    y = torch.zeros(4, device="webgpu")
-    neighbour = torch.zeros(4, device="webgpu")
-    library.spill(y, threads=64)
-    assert neighbour.tolist() == [0.0] * 4
-    assert y[0].item() == 1.0
+    """Dawn checks all shaders of a device or none."""
+    script = """
+        import torch
+
+        library = torch.webgpu.compile_shader('''
+            @group(0) @binding(0) var<storage, read_write> y: array<f32>;
+            @compute @workgroup_size(64)
+            fn spill(@builtin(global_invocation_id) id: vec3<u32>) {
+              y[id.x * 1000000u] = 1.0;
+            }''')
+        y = torch.zeros(4, device="webgpu")
+        neighbour = torch.zeros(4, device="webgpu")
+        library.spill(y, threads=64)
+        assert neighbour.tolist() == [0.0] * 4
+        assert y[0].item() == 1.0
+    """
+    dawn = torch.webgpu.implementation() == "dawn"
+    run_python(script, TORCH_WEBGPU_VALIDATION="1" if dawn else "0")
 
 
 def test_faults_in_the_text() -> None:
