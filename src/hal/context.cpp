@@ -12,17 +12,21 @@ namespace {
 void on_scope(WGPUPopErrorScopeStatus status, WGPUErrorType type,
               WGPUStringView message, void* completion, void*) noexcept {
   auto* self = static_cast<Completion*>(completion);
-  self->success = status == WGPUPopErrorScopeStatus_Success;
   self->error = type;
-  try {
-    self->message = to_string(message);
-  } catch (...) {
-    self->message.clear();
-  }
-  self->done = true;
+  self->finish(status == WGPUPopErrorScopeStatus_Success, message);
 }
 
 }  // namespace
+
+void Completion::finish(bool succeeded, WGPUStringView text) noexcept {
+  success = succeeded;
+  try {
+    message = to_string(text);
+  } catch (...) {
+    message.clear();  // out of host memory: the outcome alone is kept
+  }
+  done = true;
+}
 
 Context::~Context() {
   if (queue != nullptr) procs.QueueRelease(queue);

@@ -23,6 +23,9 @@ class Stream;
 
 // The target of one asynchronous WebGPU call.
 struct Completion {
+  // What every callback ends with.
+  void finish(bool succeeded, WGPUStringView text) noexcept;
+
   std::atomic<bool> done = false;
   bool success = false;
   WGPUErrorType error = WGPUErrorType_NoError;

@@ -14,14 +14,8 @@ void on_pipeline(WGPUCreatePipelineAsyncStatus status,
                  WGPUComputePipeline pipeline, WGPUStringView message,
                  void* completion, void*) noexcept {
   auto* self = static_cast<Completion*>(completion);
-  self->success = status == WGPUCreatePipelineAsyncStatus_Success;
   self->pipeline = pipeline;
-  try {
-    self->message = to_string(message);
-  } catch (...) {
-    self->message.clear();
-  }
-  self->done = true;
+  self->finish(status == WGPUCreatePipelineAsyncStatus_Success, message);
 }
 
 std::string failure_text(const std::string& label, const std::string& why) {

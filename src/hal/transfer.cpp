@@ -30,14 +30,8 @@ void check_range(const char* what, bool live, uint64_t size, uint64_t offset,
 
 void on_mapped(WGPUMapAsyncStatus status, WGPUStringView message,
                void* completion, void*) noexcept {
-  auto* self = static_cast<Completion*>(completion);
-  self->success = status == WGPUMapAsyncStatus_Success;
-  try {
-    self->message = to_string(message);
-  } catch (...) {
-    self->message.clear();
-  }
-  self->done = true;
+  static_cast<Completion*>(completion)
+      ->finish(status == WGPUMapAsyncStatus_Success, message);
 }
 
 }  // namespace

@@ -87,21 +87,15 @@ std::vector<DType> dtypes_of(Domain domain) {
   return {std::begin(wgsl::kNumbers), std::end(wgsl::kNumbers)};
 }
 
-OpId register_row(const char* name, uint8_t inputs, uint8_t scalars,
-                  const char* expression, Domain domain = Domain::Floats) {
-  return register_pointwise({.name = name,
-                             .inputs = inputs,
-                             .expression = expression,
-                             .dtypes = dtypes_of(domain),
-                             .scalars = scalars});
-}
-
 const auto kIds = [] {
   std::array<OpId, kCount> ids;
   for (size_t i = 0; i < kCount; ++i) {
     const Row& row = kRows[i];
-    ids[i] = register_row(row.name, row.inputs, row.scalars, row.expression,
-                          row.domain);
+    ids[i] = register_pointwise({.name = row.name,
+                                 .inputs = row.inputs,
+                                 .expression = row.expression,
+                                 .dtypes = dtypes_of(row.domain),
+                                 .scalars = row.scalars});
   }
   return ids;
 }();
@@ -190,8 +184,8 @@ void register_rows(torch::Library& m, std::index_sequence<I...>) {
 
 // Operators with arguments that choose among expressions.
 
-const OpId kLeakyReluGradient = register_row("leaky_relu_backward", 2, 1,
-                                             "select(a * s0, a, t_gt(b, 0.0))");
+const OpId kLeakyReluGradient = register_floats(
+    "leaky_relu_backward", 2, 1, "select(a * s0, a, t_gt(b, 0.0))");
 
 Tensor& leaky_relu_backward_out(const Tensor& grad, const Tensor& self,
                                 const Scalar& slope, bool self_is_result,
@@ -208,14 +202,14 @@ Tensor& leaky_relu_backward_out(const Tensor& grad, const Tensor& self,
 
 // s0 and s1 scale the negative and the positive part, s2 the negative part's
 // argument.
-const OpId kElu = register_row(
+const OpId kElu = register_floats(
     "elu", 1, 3, "select(a * s1, m_expm1(a * s2) * s0, t_lt(a, 0.0))");
-const OpId kEluGradient =
-    register_row("elu_backward", 2, 3,
-                 "select(a * s1, a * s2 * s0 * m_exp(b * s2), t_le(b, 0.0))");
+const OpId kEluGradient = register_floats(
+    "elu_backward", 2, 3,
+    "select(a * s1, a * s2 * s0 * m_exp(b * s2), t_le(b, 0.0))");
 const OpId kEluGradientByResult =
-    register_row("elu_backward_by_result", 2, 3,
-                 "select(a * s1, a * s2 * (b + s0), t_le(b, 0.0))");
+    register_floats("elu_backward_by_result", 2, 3,
+                    "select(a * s1, a * s2 * (b + s0), t_le(b, 0.0))");
 
 Tensor& elu_out(const Tensor& self, const Scalar& alpha, const Scalar& scale,
                 const Scalar& input_scale, Tensor& out) {
@@ -243,12 +237,12 @@ Tensor& elu_backward_out(const Tensor& grad, const Scalar& alpha,
   return out;
 }
 
-const OpId kGelu = register_row("gelu", 1, 0, "a * m_normal_cdf(a)");
-const OpId kGeluTanh = register_row("gelu_tanh", 1, 0, "m_gelu_tanh(a)");
-const OpId kGeluGradient = register_row(
+const OpId kGelu = register_floats("gelu", 1, 0, "a * m_normal_cdf(a)");
+const OpId kGeluTanh = register_floats("gelu_tanh", 1, 0, "m_gelu_tanh(a)");
+const OpId kGeluGradient = register_floats(
     "gelu_backward", 2, 0, "a * (m_normal_cdf(b) + b * m_normal_density(b))");
 const OpId kGeluTanhGradient =
-    register_row("gelu_tanh_backward", 2, 0, "a * m_gelu_tanh_slope(b)");
+    register_floats("gelu_tanh_backward", 2, 0, "a * m_gelu_tanh_slope(b)");
 
 bool wants_tanh(c10::string_view approximate) {
   TORCH_CHECK(approximate == "none" || approximate == "tanh",
@@ -280,9 +274,10 @@ Tensor& gelu_backward_out(const Tensor& grad, const Tensor& self,
   return out;
 }
 
-const OpId kLogSigmoid = register_row("log_sigmoid", 1, 0, "m_log_sigmoid(a)");
+const OpId kLogSigmoid =
+    register_floats("log_sigmoid", 1, 0, "m_log_sigmoid(a)");
 const OpId kLogSigmoidGradient =
-    register_row("log_sigmoid_backward", 2, 0, "a * m_sigmoid(-b)");
+    register_floats("log_sigmoid_backward", 2, 0, "a * m_sigmoid(-b)");
 
 // The buffer is the CPU's; other devices leave it empty.
 std::tuple<Tensor&, Tensor&> log_sigmoid_forward_out(const Tensor& self,
@@ -322,8 +317,8 @@ Tensor log_sigmoid_backward(const Tensor& grad, const Tensor& self,
 }
 
 // The first half of a dimension, gated by the second.
-const OpId kGlu = register_row("glu", 2, 0, "a * m_sigmoid(b)");
-const OpId kGluGateGradient = register_row(
+const OpId kGlu = register_floats("glu", 2, 0, "a * m_sigmoid(b)");
+const OpId kGluGateGradient = register_floats(
     "glu_backward_gate", 3, 0, "a * b * m_sigmoid(c) * (1.0 - m_sigmoid(c))");
 
 std::array<Tensor, 2> halves_of(const Tensor& tensor, int64_t dim) {
@@ -363,10 +358,10 @@ Tensor glu_backward(const Tensor& grad, const Tensor& self, int64_t dim) {
 
 // Of the argument and the slope, which broadcasts against it.
 const OpId kPrelu =
-    register_row("prelu", 2, 0, "select(a * b, a, t_gt(a, 0.0))");
+    register_floats("prelu", 2, 0, "select(a * b, a, t_gt(a, 0.0))");
 const OpId kPreluSelfGradient =
-    register_row("prelu_backward", 3, 0, "select(a * c, a, t_gt(b, 0.0))");
-const OpId kPreluSlopeGradient = register_row(
+    register_floats("prelu_backward", 3, 0, "select(a * c, a, t_gt(b, 0.0))");
+const OpId kPreluSlopeGradient = register_floats(
     "prelu_backward_slope", 2, 0, "select(a * b, 0.0, t_gt(b, 0.0))");
 
 Tensor prelu(const Tensor& self, const Tensor& weight) {

@@ -12,25 +12,15 @@ namespace {
 
 using at::Tensor;
 
-OpId register_logit(const char* name, uint8_t inputs, uint8_t scalars,
-                    const char* expression) {
-  return register_pointwise(
-      {.name = name,
-       .inputs = inputs,
-       .expression = expression,
-       .dtypes = {std::begin(wgsl::kFloats), std::end(wgsl::kFloats)},
-       .scalars = scalars});
-}
-
-const OpId kLogit = register_logit("logit", 1, 0, "m_log(t_div(a, 1.0 - a))");
+const OpId kLogit = register_floats("logit", 1, 0, "m_log(t_div(a, 1.0 - a))");
 // s0 and s1 are the bounds that eps leaves.
-const OpId kLogitBounded = register_logit(
+const OpId kLogitBounded = register_floats(
     "logit_eps", 1, 2,
     "m_log(t_div(t_min(t_max(a, s0), s1), 1.0 - t_min(t_max(a, s0), s1)))");
-const OpId kGradient = register_logit(
+const OpId kGradient = register_floats(
     "logit_backward", 2, 0,
     "select(t_div(a, b * (1.0 - b)), nan_f32(), t_lt(b, 0.0) || t_gt(b, 1.0))");
-const OpId kGradientBounded = register_logit(
+const OpId kGradientBounded = register_floats(
     "logit_eps_backward", 2, 2,
     "select(t_div(a, b * (1.0 - b)), 0.0, t_lt(b, s0) || t_gt(b, s1))");
 

@@ -21,48 +21,29 @@ using c10::Scalar;
 // A loss sees the prediction as a and the target as b; a gradient the loss's
 // gradient as a, then prediction and target as b and c, and has its factor for
 // the reduction in s0. The numbers of the schema follow.
-OpId register_loss(const char* name, uint8_t scalars, const char* expression) {
-  return register_pointwise(
-      {.name = name,
-       .inputs = 2,
-       .expression = expression,
-       .dtypes = {std::begin(wgsl::kFloats), std::end(wgsl::kFloats)},
-       .scalars = scalars});
-}
-
-OpId register_gradient(const char* name, uint8_t scalars,
-                       const char* expression) {
-  return register_pointwise(
-      {.name = name,
-       .inputs = 3,
-       .expression = expression,
-       .dtypes = {std::begin(wgsl::kFloats), std::end(wgsl::kFloats)},
-       .scalars = scalars});
-}
-
-const OpId kMse = register_loss("mse_loss", 0, "(a - b) * (a - b)");
+const OpId kMse = register_floats("mse_loss", 2, 0, "(a - b) * (a - b)");
 const OpId kMseGradient =
-    register_gradient("mse_loss_backward", 1, "s0 * 2.0 * (b - c) * a");
-const OpId kSmoothL1 = register_loss(
-    "smooth_l1_loss", 1,
+    register_floats("mse_loss_backward", 3, 1, "s0 * 2.0 * (b - c) * a");
+const OpId kSmoothL1 = register_floats(
+    "smooth_l1_loss", 2, 1,
     "select(abs_f32(a - b) - 0.5 * s0, t_div(0.5 * (a - b) * (a - b), s0), "
     "t_lt(abs_f32(a - b), s0))");
-const OpId kSmoothL1Gradient = register_gradient(
-    "smooth_l1_loss_backward", 2,
+const OpId kSmoothL1Gradient = register_floats(
+    "smooth_l1_loss_backward", 3, 2,
     "s0 * a * select(select(t_div(b - c, s1), 1.0, t_ge(b - c, s1)), -1.0, "
     "t_le(b - c, -s1))");
-const OpId kHuber = register_loss(
-    "huber_loss", 1,
+const OpId kHuber = register_floats(
+    "huber_loss", 2, 1,
     "select(s0 * (abs_f32(a - b) - 0.5 * s0), 0.5 * (a - b) * (a - b), "
     "t_le(abs_f32(a - b), s0))");
-const OpId kHuberGradient = register_gradient(
-    "huber_loss_backward", 2, "s0 * a * t_min(t_max(b - c, -s1), s1)");
-const OpId kBce = register_loss(
-    "binary_cross_entropy", 0,
+const OpId kHuberGradient = register_floats(
+    "huber_loss_backward", 3, 2, "s0 * a * t_min(t_max(b - c, -s1), s1)");
+const OpId kBce = register_floats(
+    "binary_cross_entropy", 2, 0,
     "(b - 1.0) * t_max(m_log1p(-a), -100.0) - b * t_max(m_log(a), -100.0)");
 const OpId kBceGradient =
-    register_gradient("binary_cross_entropy_backward", 1,
-                      "s0 * a * t_div(b - c, t_max((1.0 - b) * b, 1e-12))");
+    register_floats("binary_cross_entropy_backward", 3, 1,
+                    "s0 * a * t_div(b - c, t_max((1.0 - b) * b, 1e-12))");
 
 bool has(const std::optional<Tensor>& weight) {
   return weight && weight->defined();

@@ -57,8 +57,7 @@ wgsl::Operand weight_operand(const Variant& v) {
   return {"w", v.dtype, v.weighted ? Mode::Read : Mode::Absent, 1, ""};
 }
 
-wgsl::KernelText describe(const char* file, const Variant& v,
-                          const char* class_name) {
+wgsl::KernelText describe(const char* file, const Variant& v) {
   wgsl::KernelText text;
   text.file = file;
   text.label =
@@ -68,14 +67,13 @@ wgsl::KernelText describe(const char* file, const Variant& v,
   }
   text.params = NllLossParams::wgsl();
   text.substitutions = {
-      {"weight",
-       v.weighted ? fmt::format("load_w(p.offset_w + {})", class_name) : "1.0"},
+      {"weight", v.weighted ? "load_w(p.offset_w + class_index)" : "1.0"},
       {"workgroup", std::to_string(kWorkgroup)}};
   return text;
 }
 
 wgsl::KernelText describe_forward(const Variant& v) {
-  wgsl::KernelText text = describe("nll_loss", v, "class_index");
+  wgsl::KernelText text = describe("nll_loss", v);
   text.operands = {{"a", v.dtype, Mode::Read, v.windows_a, ""},
                    {"t", DType::I64, Mode::Read, v.windows_t, ""},
                    weight_operand(v),
@@ -86,7 +84,7 @@ wgsl::KernelText describe_forward(const Variant& v) {
 }
 
 wgsl::KernelText describe_backward(const Variant& v) {
-  wgsl::KernelText text = describe("nll_loss_backward", v, "class_index");
+  wgsl::KernelText text = describe("nll_loss_backward", v);
   text.operands = {{"g", DType::F32, Mode::Read, 1, ""},
                    {"t", DType::I64, Mode::Read, v.windows_t, ""},
                    weight_operand(v),
@@ -132,8 +130,7 @@ struct Problem {
       inner *= self.size(d);
     samples *= inner;
     p.inner = uint32_t(inner);
-    p.ignore = {uint32_t(uint64_t(ignore_index)),
-                uint32_t(uint64_t(ignore_index) >> 32)};
+    p.ignore = wgsl::params::words_of(uint64_t(ignore_index));
     p.offset_t = uint32_t(target.storage_offset());
     if (has(weights)) {
       weight = weights->to(self.scalar_type()).contiguous();

@@ -285,6 +285,16 @@ OpId register_pointwise(PointwiseOp op) {
   return OpId(table().size() - 1);
 }
 
+OpId register_floats(const char* name, uint8_t inputs, uint8_t scalars,
+                     const char* expression) {
+  return register_pointwise(
+      {.name = name,
+       .inputs = inputs,
+       .expression = expression,
+       .dtypes = {std::begin(wgsl::kFloats), std::end(wgsl::kFloats)},
+       .scalars = scalars});
+}
+
 const PointwiseOp& pointwise_op(OpId id) {
   return table().at(id);
 }
@@ -306,7 +316,7 @@ wgsl::params::u64 encode(const c10::Scalar& scalar, DType dtype) {
       const int64_t value = scalar.isFloatingPoint()
                                 ? static_cast<int64_t>(scalar.toDouble())
                                 : scalar.toLong();
-      return {uint32_t(uint64_t(value)), uint32_t(uint64_t(value) >> 32)};
+      return wgsl::params::words_of(uint64_t(value));
     }
   }
 }

@@ -37,6 +37,9 @@ struct PointwiseOp {
 using OpId = uint16_t;
 // At load time only; the id is stable within the process.
 OpId register_pointwise(PointwiseOp);
+// The same for a row of floating-point dtypes.
+OpId register_floats(const char* name, uint8_t inputs, uint8_t scalars,
+                     const char* expression);
 const PointwiseOp& pointwise_op(OpId);
 
 // Runs `op` over inputs that broadcast to out's shape. Inputs have the dtype

@@ -17,9 +17,7 @@ inline uint64_t counters_for(int64_t elements) {
   return ceil_div(uint64_t(elements), 4);
 }
 
-inline wgsl::params::u64 words_of(uint64_t value) {
-  return {uint32_t(value), uint32_t(value >> 32)};
-}
+using wgsl::params::words_of;
 
 // A probability as a kernel's threshold (see is_drawn).
 wgsl::params::u64 threshold_of(double probability);

@@ -23,6 +23,7 @@ using at::Tensor;
 using wgsl::Compute;
 using wgsl::DType;
 using wgsl::Mode;
+using wgsl::params::words_of;
 
 // clang-format off
 #define SEQUENCE_PARAMS(X) \
@@ -86,10 +87,6 @@ std::vector<SequenceVariant> enumerate() {
 
 Family<SequenceVariant> family(describe, enumerate);
 
-wgsl::params::u64 words(int64_t value) {
-  return {uint32_t(uint64_t(value)), uint32_t(uint64_t(value) >> 32)};
-}
-
 void run(SequenceParams p, bool linspace, const Tensor& out) {
   if (!out.is_contiguous()) {
     const Tensor result = at::empty(out.sizes(), out.options());
@@ -142,8 +139,8 @@ Tensor& arange_out(const Scalar& start, const Scalar& end, const Scalar& step,
   if (size == 0) return out;
   SequenceParams p;
   if (integral) {
-    p.start = words(start.to<int64_t>());
-    p.step = words(step.to<int64_t>());
+    p.start = words_of(start.to<int64_t>());
+    p.step = words_of(step.to<int64_t>());
   } else {
     const double from = start.toDouble(), by = step.toDouble();
     p.start_high = float(from);

@@ -77,7 +77,10 @@ def test_optimizer(info: OptimizerInfo, more: dict[str, Any]) -> None:
         fallbacks: dict[str, int] = {}
         with core.counting(core.DeviceFallbacks(), fallbacks):
             got = train(
-                kind, ours.to(core.DEVICE), on(core.DEVICE, options), "webgpu"
+                kind,
+                ours.to(core.DEVICE),
+                on(core.DEVICE, options),
+                core.DEVICE,
             )
         core.assert_no_fallbacks(fallbacks)
         want = train(kind, theirs, options, "cpu")

@@ -24,6 +24,9 @@ using f32 = float;
 struct alignas(8) u64 {
   uint32_t low = 0, high = 0;
 };
+inline u64 words_of(uint64_t value) {
+  return {uint32_t(value), uint32_t(value >> 32)};
+}
 struct alignas(16) u32x8 : std::array<uint32_t, 8> {
   u32x8() : std::array<uint32_t, 8>{} {}
 };
