@@ -6,6 +6,7 @@ import re
 import sys
 from pathlib import Path
 
+LIBRARIES = ("lib", "storage")
 DECLARATION = re.compile(
     r"^(?:(?:fn|const|alias|struct)\s+)([A-Za-z_][A-Za-z0-9_{}]*)"
 )
@@ -46,16 +47,24 @@ def literal(text: str) -> str:
 
 def main(root: Path, output: Path) -> None:
     rows = []
-    for folder in ("lib", "storage"):
+    for folder in LIBRARIES:
         for path in sorted((root / folder).glob("*.wgsl")):
             for name, text in declarations(path):
                 rows.append(
                     f'    {{"{folder}/{path.stem}", "{name}",\n'
                     f"{literal(text)}}},"
                 )
+    kernels = [
+        path
+        for path in sorted(root.glob("*/*.wgsl"))
+        if path.parent.name not in LIBRARIES
+    ]
+    stems = [path.stem for path in kernels]
+    if len(set(stems)) != len(stems):
+        raise SystemExit(f"two kernels of one name below {root}")
     files = [
         f'    {{"{path.stem}",\n{literal(path.read_text())}}},'
-        for path in sorted(root.glob("*.wgsl"))
+        for path in kernels
     ]
     output.write_text(
         '#include "ops/kernel/embedded.h"\n\n'

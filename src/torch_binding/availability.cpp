@@ -4,7 +4,7 @@
 #include <mutex>
 #include <optional>
 
-#include "ops/runtime.h"
+#include "ops/runtime/runtime.h"
 
 namespace torch_webgpu::binding {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "hal/kernel.h"
 #include "hal/stream.h"
-#include "ops/runtime.h"
+#include "ops/runtime/runtime.h"
 
 namespace torch_webgpu::binding {
 namespace {

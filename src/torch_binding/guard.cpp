@@ -3,7 +3,7 @@
 #include <chrono>
 
 #include "hal/stream.h"
-#include "ops/runtime.h"
+#include "ops/runtime/runtime.h"
 
 namespace torch_webgpu::binding {
 namespace {

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "hal/stream.h"
-#include "ops/generator.h"
-#include "ops/runtime.h"
+#include "ops/random/generator.h"
+#include "ops/runtime/runtime.h"
 #include "torch_binding/availability.h"
 #include "torch_binding/host_allocator.h"
 

@@ -4,7 +4,7 @@
 #include <chrono>
 
 #include "hal/stream.h"
-#include "ops/runtime.h"
+#include "ops/runtime/runtime.h"
 
 // torch.autograd.profiler.profile(use_device="webgpu"): time on the device per
 // operator. Kernels by name come from torch.webgpu.kernel_timings().

@@ -3,7 +3,7 @@
 #include <torch/csrc/Generator.h>
 #include <torch/csrc/autograd/python_variable.h>
 
-#include "ops/generator.h"
+#include "ops/random/generator.h"
 
 namespace torch_webgpu::binding {
 

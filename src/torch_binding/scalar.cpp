@@ -4,7 +4,7 @@
 #include <torch/library.h>
 
 #include "hal/stream.h"
-#include "ops/runtime.h"
+#include "ops/runtime/runtime.h"
 
 namespace torch_webgpu::binding {
 namespace {

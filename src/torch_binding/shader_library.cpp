@@ -1,7 +1,7 @@
 #include "torch_binding/shader_library.h"
 
 #include "hal/device.h"
-#include "ops/runtime.h"
+#include "ops/runtime/runtime.h"
 
 namespace torch_webgpu::binding {
 namespace {

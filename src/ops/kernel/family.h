@@ -10,7 +10,7 @@
 #include "hal/device.h"
 #include "ops/kernel/assembler.h"
 #include "ops/kernel/registry.h"
-#include "ops/runtime.h"
+#include "ops/runtime/runtime.h"
 
 namespace torch_webgpu::ops {
 

@@ -9,7 +9,7 @@
 
 #include "hal/stream.h"
 #include "ops/kernel/assembler.h"
-#include "ops/runtime.h"
+#include "ops/runtime/runtime.h"
 
 namespace torch_webgpu::ops {
 

@@ -1,0 +1,106 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+#include <fmt/format.h>
+
+#include <initializer_list>
+#include <string>
+
+#include "ops/index/indexed.h"
+#include "ops/kernel/assembler.h"
+#include "ops/kernel/params.h"
+
+// What the kernels that take an index tensor have in common.
+namespace torch_webgpu::ops {
+
+// `a` is what is read by way of the index, `o` what is written, `v` what is
+// written to it by way of the index.
+// clang-format off
+#define INDEXED_PARAMS(X) \
+  X(u32x8, sizes) \
+  X(u32x8, stride_a) \
+  X(u32x8, stride_o) \
+  X(u32x8, stride_v) \
+  X(u32x8, stride_i) \
+  X(u32, offset_a) \
+  X(u32, offset_o) \
+  X(u32, offset_v) \
+  X(u32, offset_i) \
+  X(u32, rank) \
+  X(u32, count) \
+  X(u32, inner) \
+  X(u32, bound) \
+  X(u32, stride) \
+  X(u32, skip) \
+  X(u32, wraps) \
+  X(u32, fault)
+// clang-format on
+WEBGPU_PARAMS(IndexedParams, INDEXED_PARAMS);
+
+inline const char* name_of(IndexKind kind) {
+  constexpr const char* kNames[] = {"none", "i64", "i32", "u32"};
+  return kNames[static_cast<size_t>(kind)];
+}
+
+// The place along the dimension, in a kernel.
+inline std::string place_text(IndexKind kind) {
+  if (kind == IndexKind::None) return "0u";
+  const char* load = kind == IndexKind::Offset ? "read_i" : "load_i";
+  return fmt::format("place_of_{}({}(at_i))", name_of(kind), load);
+}
+
+// Offsets were checked when they were made.
+inline bool reports(IndexKind kind) {
+  return kind == IndexKind::Long || kind == IndexKind::Int;
+}
+
+inline wgsl::Operand fault_operand(IndexKind kind) {
+  return {"f", wgsl::DType::I32,
+          reports(kind) ? wgsl::Mode::Scatter : wgsl::Mode::Absent, 1, ""};
+}
+
+inline wgsl::Operand index_operand(IndexKind kind, uint8_t windows) {
+  return {"i", kind == IndexKind::Long ? wgsl::DType::I64 : wgsl::DType::I32,
+          kind == IndexKind::None ? wgsl::Mode::Absent : wgsl::Mode::Read,
+          windows, ""};
+}
+
+inline IndexKind kind_of(const at::Tensor& index) {
+  TORCH_CHECK_INDEX(
+      index.scalar_type() == at::kLong || index.scalar_type() == at::kInt,
+      "expected an index of dtype int64 or int32, but got ",
+      index.scalar_type());
+  return index.scalar_type() == at::kLong ? IndexKind::Long : IndexKind::Int;
+}
+
+struct Strides {
+  const at::DimVector& from;  // outermost first
+  wgsl::params::u32x8& to;    // innermost first
+};
+
+// The walk in the parameters, dimensions that are one for every operand
+// merged. False when more than eight remain.
+inline bool set_walk(IndexedParams& p, const at::DimVector& sizes,
+                     std::initializer_list<Strides> operands) {
+  p.rank = 0;
+  for (auto d = int64_t(sizes.size()) - 1; d >= 0; --d) {
+    if (sizes[d] == 1) continue;
+    bool merges = p.rank > 0;
+    for (const Strides& s : operands) {
+      merges = merges &&
+               uint32_t(s.from[d]) == s.to[p.rank - 1] * p.sizes[p.rank - 1];
+    }
+    if (merges) {
+      p.sizes[p.rank - 1] *= uint32_t(sizes[d]);
+      continue;
+    }
+    if (p.rank == 8) return false;
+    p.sizes[p.rank] = uint32_t(sizes[d]);
+    for (const Strides& s : operands)
+      s.to[p.rank] = uint32_t(s.from[d]);
+    ++p.rank;
+  }
+  return true;
+}
+
+}  // namespace torch_webgpu::ops

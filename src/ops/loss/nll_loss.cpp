@@ -1,0 +1,301 @@
+#include <ATen/TensorOperators.h>
+#include <ATen/core/Reduction.h>
+#include <ATen/core/Tensor.h>
+#include <ATen/ops/empty.h>
+#include <fmt/format.h>
+#include <torch/library.h>
+
+#include <algorithm>
+#include <span>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "ops/kernel/family.h"
+#include "ops/kernel/launch.h"
+#include "ops/kernel/params.h"
+#include "ops/pointwise/promote.h"
+#include "ops/runtime/fallback.h"
+#include "ops/runtime/faults.h"
+
+// The negative log likelihood of classes along dimension 1 (0 for one sample).
+// A class that does not exist is reported (see faults.h) and counts nothing.
+namespace torch_webgpu::ops {
+namespace {
+
+using at::Tensor;
+using wgsl::DType;
+using wgsl::Mode;
+using OptionalTensor = std::optional<Tensor>;
+
+struct Variant {
+  DType dtype;
+  uint8_t weighted;
+  uint8_t windows_a;  // of the gradient in the backward kernel
+  uint8_t windows_t;
+  static constexpr uint8_t Variant::* kWindows[] = {&Variant::windows_a,
+                                                    &Variant::windows_t};
+};
+
+// clang-format off
+#define NLL_LOSS_PARAMS(X) \
+  X(u64, ignore) \
+  X(u32, count) \
+  X(u32, bound) \
+  X(u32, inner) \
+  X(u32, offset_a) \
+  X(u32, offset_t) \
+  X(u32, offset_w) \
+  X(u32, offset_g) \
+  X(u32, stride_g) \
+  X(u32, wraps) \
+  X(u32, fault)
+// clang-format on
+WEBGPU_PARAMS(NllLossParams, NLL_LOSS_PARAMS);
+
+wgsl::Operand weight_operand(const Variant& v) {
+  return {"w", v.dtype, v.weighted ? Mode::Read : Mode::Absent, 1, ""};
+}
+
+wgsl::KernelText describe(const char* file, const Variant& v) {
+  wgsl::KernelText text;
+  text.file = file;
+  text.label =
+      fmt::format("{}_{}{}", file, name_of(v.dtype), v.weighted ? "_w" : "");
+  if (v.windows_a * v.windows_t != 1) {
+    text.label += fmt::format("_w{}{}", v.windows_a, v.windows_t);
+  }
+  text.params = NllLossParams::wgsl();
+  text.substitutions = {
+      {"weight", v.weighted ? "load_w(p.offset_w + class_index)" : "1.0"},
+      {"workgroup", std::to_string(kWorkgroup)}};
+  return text;
+}
+
+wgsl::KernelText describe_forward(const Variant& v) {
+  wgsl::KernelText text = describe("nll_loss", v);
+  text.operands = {{"a", v.dtype, Mode::Read, v.windows_a, ""},
+                   {"t", DType::I64, Mode::Read, v.windows_t, ""},
+                   weight_operand(v),
+                   {"l", DType::F32, Mode::Write, 1, ""},
+                   {"u", DType::F32, Mode::Write, 1, ""},
+                   {"f", DType::I32, Mode::Scatter, 1, ""}};
+  return text;
+}
+
+wgsl::KernelText describe_backward(const Variant& v) {
+  wgsl::KernelText text = describe("nll_loss_backward", v);
+  text.operands = {{"g", DType::F32, Mode::Read, 1, ""},
+                   {"t", DType::I64, Mode::Read, v.windows_t, ""},
+                   weight_operand(v),
+                   {"o", v.dtype, Mode::Write, v.windows_a, ""}};
+  return text;
+}
+
+std::vector<Variant> enumerate() {
+  std::vector<Variant> all;
+  for (const DType dtype : wgsl::kFloats) {
+    for (const uint8_t weighted : {0, 1})
+      all.push_back({dtype, weighted, 1, 1});
+  }
+  return all;
+}
+
+Family<Variant> forward_family(describe_forward, enumerate);
+Family<Variant> backward_family(describe_backward, enumerate);
+
+bool has(const OptionalTensor& tensor) {
+  return tensor && tensor->defined();
+}
+
+bool have_kernels(const Tensor& self, const OptionalTensor& weight) {
+  return have_floats({&self, 1}) &&
+         (!has(weight) || have_floats({&*weight, 1}));
+}
+
+// Target and weight as the kernels read them, and the sizes that they share.
+struct Problem {
+  Tensor target, weight;
+  NllLossParams p;
+  int64_t samples;
+
+  Problem(const Tensor& self, const Tensor& classes,
+          const OptionalTensor& weights, int64_t ignore_index) {
+    target = classes.to(at::kLong).contiguous();
+    const bool one = self.dim() == 1;
+    p.bound = uint32_t(self.size(one ? 0 : 1));
+    samples = one ? 1 : self.size(0);
+    int64_t inner = 1;
+    for (int64_t d = 2; d < self.dim(); ++d)
+      inner *= self.size(d);
+    samples *= inner;
+    p.inner = uint32_t(inner);
+    p.ignore = wgsl::params::words_of(uint64_t(ignore_index));
+    p.offset_t = uint32_t(target.storage_offset());
+    if (has(weights)) {
+      weight = weights->to(self.scalar_type()).contiguous();
+      p.offset_w = uint32_t(weight.storage_offset());
+    }
+    p.fault = fault_code("nll_loss");
+  }
+  bool weighted() const { return weight.defined(); }
+};
+
+void forward(const Tensor& self, const Tensor& classes,
+             const OptionalTensor& weights, int64_t reduction,
+             int64_t ignore_index, Tensor& output, Tensor& total_weight) {
+  Problem problem(self, classes, weights, ignore_index);
+  NllLossParams& p = problem.p;
+  const Tensor a = self.contiguous();
+  const auto floats = self.options().dtype(at::kFloat);
+  const Tensor losses = at::empty(classes.sizes(), floats);
+  const Tensor used = at::empty(classes.sizes(), floats);
+  p.count = uint32_t(problem.samples);
+  p.offset_a = uint32_t(a.storage_offset());
+  const Variant v{wgsl::dtype_of(self.scalar_type()), problem.weighted(),
+                  windows_of(a), windows_of(problem.target)};
+  c10::SmallVector<const at::TensorBase*, 5> tensors{&a, &problem.target};
+  if (problem.weighted()) tensors.push_back(&problem.weight);
+  tensors.push_back(&losses);
+  tensors.push_back(&used);
+  launch_bytes(forward_family(v), tensors, std::as_bytes(std::span(&p, 1)),
+               ceil_div(p.count, kWorkgroup), /*reports=*/true);
+  if (reduction == at::Reduction::None) {
+    output.copy_(losses);
+    total_weight.zero_();
+    return;
+  }
+  const Tensor total = used.sum();
+  const Tensor sum = losses.sum();
+  total_weight.copy_(total);
+  output.copy_(reduction == at::Reduction::Mean ? sum / total : sum);
+}
+
+void backward(const Tensor& grad, const Tensor& self, const Tensor& classes,
+              const OptionalTensor& weights, int64_t reduction,
+              int64_t ignore_index, const Tensor& total_weight, Tensor& out) {
+  Problem problem(self, classes, weights, ignore_index);
+  NllLossParams& p = problem.p;
+  Tensor g = grad.to(at::kFloat);
+  if (reduction == at::Reduction::Mean) g = g / total_weight.to(at::kFloat);
+  g = g.contiguous();
+  c10::SmallVector<const at::TensorBase*, 4> tensors{&g, &problem.target};
+  if (problem.weighted()) tensors.push_back(&problem.weight);
+  const bool direct = out.is_contiguous() && out.storage_offset() == 0 &&
+                      out.scalar_type() == self.scalar_type() &&
+                      std::ranges::none_of(tensors, [&](const auto* input) {
+                        return same_buffer(*input, out);
+                      });
+  const Tensor o = direct ? out : at::empty(self.sizes(), self.options());
+  tensors.push_back(&o);
+  p.count = uint32_t(o.numel());
+  p.offset_g = uint32_t(g.storage_offset());
+  p.stride_g = reduction == at::Reduction::None;
+  const Variant v{wgsl::dtype_of(self.scalar_type()), problem.weighted(),
+                  windows_of(o), windows_of(problem.target)};
+  const uint64_t words = ceil_div(p.count, wgsl::lanes_of(v.dtype));
+  launch_bytes(backward_family(v), tensors, std::as_bytes(std::span(&p, 1)),
+               ceil_div(words, kWorkgroup));
+  if (!direct) out.copy_(o);
+}
+
+using Outputs = std::tuple<Tensor&, Tensor&>;
+
+Outputs nll_loss_forward_out(const Tensor& self, const Tensor& target,
+                             const OptionalTensor& weight, int64_t reduction,
+                             int64_t ignore_index, Tensor& output,
+                             Tensor& total_weight) {
+  if (!have_kernels(self, weight)) {
+    cpu_call(
+        "aten::nll_loss_forward", "output",
+        {self, target, weight, reduction, ignore_index, output, total_weight});
+  } else {
+    forward(self, target, weight, reduction, ignore_index, output,
+            total_weight);
+  }
+  return {output, total_weight};
+}
+
+Tensor& nll_loss_backward_out(const Tensor& grad, const Tensor& self,
+                              const Tensor& target,
+                              const OptionalTensor& weight, int64_t reduction,
+                              int64_t ignore_index, const Tensor& total_weight,
+                              Tensor& out) {
+  if (!have_kernels(self, weight)) {
+    cpu_call("aten::nll_loss_backward", "grad_input",
+             {grad, self, target, weight, reduction, ignore_index, total_weight,
+              out});
+  } else {
+    backward(grad, self, target, weight, reduction, ignore_index, total_weight,
+             out);
+  }
+  return out;
+}
+
+void check_2d(const Tensor& self, const Tensor& target,
+              const OptionalTensor& weight) {
+  TORCH_CHECK(target.dim() == 3,
+              "nll_loss: expected a target of 3 dimensions (batch, height, "
+              "width) for a 4-dimensional input, got ",
+              target.dim());
+  TORCH_CHECK(self.dim() == 4,
+              "nll_loss: expected an input of 4 dimensions (batch, classes, "
+              "height, width), got ",
+              self.dim());
+  TORCH_CHECK(!has(weight) || weight->numel() == self.size(1),
+              "nll_loss: the weight must have one element for each of the ",
+              self.size(1), " classes");
+  TORCH_CHECK(self.size(0) == target.size(0) &&
+                  self.size(2) == target.size(1) &&
+                  self.size(3) == target.size(2),
+              "nll_loss: the input of shape ", self.sizes(),
+              " does not fit the target of shape ", target.sizes());
+}
+
+std::tuple<Tensor, Tensor> nll_loss2d_forward(const Tensor& self,
+                                              const Tensor& target,
+                                              const OptionalTensor& weight,
+                                              int64_t reduction,
+                                              c10::SymInt ignore_index) {
+  const int64_t ignore = ignore_index.expect_int();
+  if (!have_kernels(self, weight)) {
+    const auto results = cpu_call("aten::nll_loss2d_forward", "",
+                                  {self, target, weight, reduction, ignore});
+    return {results[0].toTensor(), results[1].toTensor()};
+  }
+  check_2d(self, target, weight);
+  const bool whole = reduction == at::Reduction::None;
+  Tensor output =
+      at::empty(whole ? target.sizes() : at::IntArrayRef{}, self.options());
+  Tensor total_weight = at::empty({}, self.options());
+  forward(self, target, weight, reduction, ignore, output, total_weight);
+  return {std::move(output), std::move(total_weight)};
+}
+
+Tensor nll_loss2d_backward(const Tensor& grad, const Tensor& self,
+                           const Tensor& target, const OptionalTensor& weight,
+                           int64_t reduction, c10::SymInt ignore_index,
+                           const Tensor& total_weight) {
+  const int64_t ignore = ignore_index.expect_int();
+  if (!have_kernels(self, weight)) {
+    return cpu_call(
+               "aten::nll_loss2d_backward", "",
+               {grad, self, target, weight, reduction, ignore, total_weight})[0]
+        .toTensor();
+  }
+  check_2d(self, target, weight);
+  Tensor out = at::empty(self.sizes(), self.options());
+  backward(grad, self, target, weight, reduction, ignore, total_weight, out);
+  return out;
+}
+
+}  // namespace
+
+TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
+  m.impl("nll_loss_forward.output", &nll_loss_forward_out);
+  m.impl("nll_loss_backward.grad_input", &nll_loss_backward_out);
+  m.impl("nll_loss2d_forward", &nll_loss2d_forward);
+  m.impl("nll_loss2d_backward", &nll_loss2d_backward);
+}
+
+}  // namespace torch_webgpu::ops

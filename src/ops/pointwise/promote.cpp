@@ -1,0 +1,94 @@
+#include "ops/pointwise/promote.h"
+
+#include <ATen/ExpandUtils.h>
+#include <ATen/native/Resize.h>
+#include <ATen/ops/empty.h>
+#include <c10/core/DefaultDtype.h>
+
+#include <algorithm>
+
+namespace torch_webgpu::ops {
+
+c10::ScalarType to_float_type(c10::ScalarType type) {
+  return c10::isIntegralType(type, /*includeBool=*/true)
+             ? c10::get_default_dtype_as_scalartype()
+             : type;
+}
+
+bool have_dtypes(std::initializer_list<c10::ScalarType> types) {
+  return std::ranges::all_of(types, wgsl::has_dtype);
+}
+
+c10::ScalarType read_type(const at::Tensor& tensor, c10::ScalarType compute) {
+  return tensor.dim() == 0 && tensor.device().is_cpu() ? compute
+                                                       : tensor.scalar_type();
+}
+
+Input operand(const at::Tensor& tensor, c10::ScalarType compute) {
+  if (tensor.device().is_privateuseone()) {
+    return tensor.scalar_type() == compute ? tensor : tensor.to(compute);
+  }
+  TORCH_CHECK(tensor.dim() == 0 && tensor.device().is_cpu(),
+              "Expected all tensors to be on the same device, but found at "
+              "least two devices, webgpu:0 and ",
+              tensor.device(), "! Move the tensor with .to('webgpu').");
+  return tensor.item();
+}
+
+void prepare_out(const at::Tensor& out, at::IntArrayRef shape,
+                 c10::ScalarType result) {
+  TORCH_CHECK(c10::canCast(result, out.scalar_type()), "result type ",
+              c10::toString(result),
+              " can't be cast to the desired output type ",
+              c10::toString(out.scalar_type()));
+  if (out.sizes() != shape) at::native::resize_output(out, shape);
+}
+
+void run_pointwise(OpId op, c10::ScalarType compute,
+                   std::span<const Input> inputs, const at::Tensor& out,
+                   std::initializer_list<c10::Scalar> scalars) {
+  const bool predicate = pointwise_op(op).result == Result::Predicate;
+  const c10::ScalarType result = predicate ? at::kBool : compute;
+  bool shaped = true;
+  for (const Input& input : inputs) {
+    shaped &= input.is_scalar() || input.tensor.sizes() == out.sizes();
+  }
+  if (shaped && out.scalar_type() == result) {
+    pointwise(op, wgsl::dtype_of(compute), inputs, out, scalars);
+    return;
+  }
+  at::DimVector shape;
+  for (const Input& input : inputs) {
+    if (!input.is_scalar()) {
+      shape = at::infer_size_dimvector(shape, input.tensor.sizes());
+    }
+  }
+  prepare_out(out, shape, result);
+  if (out.scalar_type() == result) {
+    pointwise(op, wgsl::dtype_of(compute), inputs, out, scalars);
+    return;
+  }
+  const at::Tensor computed = at::empty(shape, out.options().dtype(result));
+  pointwise(op, wgsl::dtype_of(compute), inputs, computed, scalars);
+  out.copy_(computed);
+}
+
+void run_pointwise(OpId op, std::span<const at::Tensor> tensors,
+                   const at::Tensor& out,
+                   std::initializer_list<c10::Scalar> scalars) {
+  auto compute = tensors[0].scalar_type();
+  for (const at::Tensor& tensor : tensors.subspan(1))
+    compute = c10::promoteTypes(compute, tensor.scalar_type());
+  c10::SmallVector<Input, 3> inputs;
+  for (const at::Tensor& tensor : tensors)
+    inputs.push_back(operand(tensor, compute));
+  run_pointwise(op, compute, inputs, out, scalars);
+}
+
+bool have_floats(std::span<const at::Tensor> tensors) {
+  return std::ranges::all_of(tensors, [](const at::Tensor& tensor) {
+    return tensor.is_floating_point() && wgsl::has_dtype(tensor.scalar_type());
+  });
+}
+
+}  // namespace torch_webgpu::ops

@@ -1,0 +1,485 @@
+// Random numbers. A seed gives the same numbers on every adapter and
+// implementation up to the last bits of elementary functions, and others than
+// on the CPU. Elements are numbered in the tensor's own order: its layout does
+// not change their values.
+#define AT_PER_OPERATOR_HEADERS  // for the templates, which else take all of it
+#include <ATen/native/DistributionTemplates.h>
+#include <ATen/ops/empty.h>
+#include <c10/util/BFloat16-math.h>
+#include <fmt/format.h>
+#include <torch/library.h>
+
+#include <cfloat>
+#include <cmath>
+#include <utility>
+
+#include "ops/kernel/family.h"
+#include "ops/pointwise/promote.h"
+#include "ops/random/random_parts.h"
+#include "ops/runtime/fallback.h"
+#include "ops/runtime/faults.h"
+
+namespace torch_webgpu::ops {
+namespace {
+
+using at::ScalarType;
+using at::Tensor;
+using wgsl::DType;
+using wgsl::Mode;
+using OptionalGenerator = std::optional<at::Generator>;
+
+enum class Distribution : uint8_t {
+  Uniform,
+  Normal,
+  LogNormal,
+  Exponential,
+  Cauchy,
+  Geometric,
+  Bernoulli,
+  BernoulliEach,  // of a tensor of probabilities
+  Integer,
+};
+
+struct Row {
+  const char* name;
+  std::span<const DType> dtypes;
+  const char* drawn;  // four of anything, from `bits`
+  const char* value;  // the element of `x`, one of the four
+};
+
+// In the order of Distribution.
+constexpr Row kRows[] = {
+    {"uniform", wgsl::kFloats, "bits",
+     "clamp(uniform_of(x) * p.b + p.a, p.low, p.high)"},
+    {"normal", wgsl::kFloats, "normals_of(bits)", "x * p.b + p.a"},
+    {"log_normal", wgsl::kFloats, "normals_of(bits)", "m_exp(x * p.b + p.a)"},
+    {"exponential", wgsl::kFloats, "bits",
+     "clamp(m_log(open_uniform(x)) * p.a, p.low, p.high)"},
+    {"cauchy", wgsl::kFloats, "bits", "cauchy_of(x) * p.b + p.a"},
+    {"geometric", wgsl::kNumbers, "bits",
+     "t_from_f32(clamp(ceil(m_log(open_uniform(x)) * p.a), p.low, p.high))"},
+    {"bernoulli", wgsl::kAllDTypes, "bits",
+     "t_from_bool(is_drawn(x, p.range))"},
+    {"bernoulli_each", wgsl::kAllDTypes, "bits",
+     "t_from_bool(uniform_of(x) < probability_of(e))"},
+    {"random", wgsl::kAllDTypes, "bits",
+     "t_from_i64(i64_add(p.start, scaled_u64(vec2<u32>(x, more[k]), "
+     "p.range)))"},
+};
+
+// clang-format off
+#define RANDOM_PARAMS(X) \
+  X(u64, seed) \
+  X(u64, offset) \
+  X(u64, start) \
+  X(u64, range) \
+  X(f32, a) \
+  X(f32, b) \
+  X(f32, low) \
+  X(f32, high) \
+  X(u32, offset_o) \
+  X(u32, offset_a) \
+  X(u32, count) \
+  X(u32, threads) \
+  X(u32, bound) \
+  X(u32, fault)
+// clang-format on
+WEBGPU_PARAMS(RandomParams, RANDOM_PARAMS);
+
+struct Variant {
+  Distribution distribution;
+  DType dtype;
+};
+
+wgsl::KernelText describe(const Variant& v) {
+  const Row& row = kRows[size_t(v.distribution)];
+  wgsl::KernelText text;
+  text.file = "random";
+  text.label = fmt::format("{}_{}", row.name, wgsl::name_of(v.dtype));
+  text.compute = wgsl::compute_of(v.dtype);
+  text.operands = {{"o", v.dtype, Mode::Write, 1, ""}};
+  if (v.distribution == Distribution::BernoulliEach) {
+    text.operands.push_back({"a", DType::F32, Mode::Read, 1, ""});
+    text.operands.push_back({"f", DType::I32, Mode::Scatter, 1, ""});
+  }
+  const bool wide = v.distribution == Distribution::Integer;
+  text.substitutions = {{"drawn", row.drawn},
+                        {"value", row.value},
+                        {"more", wide ? "random_block(thread, 1u)" : "0u"},
+                        {"workgroup", std::to_string(kWorkgroup)}};
+  text.params = RandomParams::wgsl();
+  return text;
+}
+
+std::vector<Variant> enumerate() {
+  std::vector<Variant> all;
+  for (size_t d = 0; d < std::size(kRows); ++d) {
+    for (const DType dtype : kRows[d].dtypes)
+      all.push_back({Distribution(d), dtype});
+  }
+  return all;
+}
+
+Family<Variant> family(describe, enumerate);
+
+bool have_kernel(Distribution distribution, ScalarType type) {
+  // These draw the parts of complex numbers.
+  if (distribution == Distribution::Uniform ||
+      distribution == Distribution::Normal) {
+    type = c10::toRealValueType(type);
+  }
+  const auto& dtypes = kRows[size_t(distribution)].dtypes;
+  return wgsl::has_dtype(type) &&
+         std::ranges::find(dtypes, wgsl::dtype_of(type)) != dtypes.end();
+}
+
+void fill(Distribution distribution, RandomParams p, const Tensor& out,
+          const OptionalGenerator& generator,
+          const Tensor* probabilities = {}) {
+  TORCH_CHECK(out.device().is_privateuseone(), "Expected a '",
+              out.device().type(), "' device type for generator but found '",
+              at::kPrivateUse1, "'");
+  at::assert_no_internal_overlap(out);
+  const DType dtype = wgsl::dtype_of(out.scalar_type());
+  if (!out.is_contiguous() ||
+      out.storage_offset() % wgsl::lanes_of(dtype) != 0) {
+    const Tensor dense = at::empty(out.sizes(), out.options());
+    fill(distribution, p, dense, generator, probabilities);
+    out.copy_(dense);
+    return;
+  }
+  const PhiloxState state =
+      reserve_philox(generator, counters_for(out.numel()));
+  p.seed = words_of(state.seed);
+  const auto run = [&](Part& part) {
+    p.offset = words_of(state.offset + part.counter);
+    p.offset_o = part.offsets[0];
+    p.count = uint32_t(part.count);
+    p.threads = uint32_t(counters_for(part.count));
+    if (probabilities) {
+      p.offset_a = part.offsets[1];
+      part.bindings.push_back({device().stream().fault_buffer()});
+    }
+    launch_bindings(family({distribution, dtype}), part.bindings,
+                    std::as_bytes(std::span(&p, 1)),
+                    ceil_div(p.threads, kWorkgroup));
+  };
+  if (probabilities) {
+    for_parts({&out, probabilities}, run);
+  } else {
+    for_parts({&out}, run);
+  }
+}
+
+// The least and the greatest of T's numbers from `from` to below `to`: sums are
+// rounded, also up to `to`. Only `from` if there is none.
+template <class T>
+std::pair<float, float> bounds_of(double from, double to) {
+  constexpr T inf = std::numeric_limits<T>::infinity();
+  auto least = static_cast<T>(from), greatest = static_cast<T>(to);
+  if (double(least) < from) least = std::nextafter(least, inf);
+  if (double(greatest) >= to) greatest = std::nextafter(greatest, -inf);
+  if (least > greatest) least = greatest = static_cast<T>(from);
+  return {float(least), float(greatest)};
+}
+
+float finite(double value) {
+  return float(std::clamp(value, -double(FLT_MAX), double(FLT_MAX)));
+}
+
+// The greatest number of the type that is a f32.
+float greatest_of(ScalarType type) {
+  float greatest = 0;
+  AT_DISPATCH_ALL_TYPES_AND2(at::kHalf, at::kBFloat16, type, "random", [&] {
+    using limits = std::numeric_limits<scalar_t>;
+    greatest = limits::digits > 24 ? std::ldexp(1 - 0x1p-24f, limits::digits)
+                                   : float(limits::max());
+  });
+  return greatest;
+}
+
+// The parameters for the numbers with which torch describes a distribution.
+RandomParams params_of(Distribution distribution, ScalarType type, double a,
+                       double b) {
+  RandomParams p;
+  p.a = float(a);
+  p.b = float(b);
+  switch (distribution) {
+    case Distribution::Uniform:
+      AT_DISPATCH_FLOATING_TYPES_AND2(
+          at::kHalf, at::kBFloat16, type, "uniform_",
+          [&] { std::tie(p.low, p.high) = bounds_of<scalar_t>(a, b); });
+      p.b = float(b - a);
+      break;
+    case Distribution::Exponential:
+      // Above zero, unless the rate is infinite.
+      p.a = finite(-1 / a);
+      p.low = std::isinf(a) ? 0 : type == at::kHalf ? 0x1p-24f : FLT_MIN;
+      p.high = greatest_of(type);
+      break;
+    case Distribution::Geometric:
+      // What does not fit would wrap around, to less than 1.
+      p.a = finite(1 / std::log1p(-a));
+      p.low = 1;
+      p.high = greatest_of(type);
+      break;
+    case Distribution::Bernoulli:
+      p.range = threshold_of(a);
+      break;
+    default:
+      break;
+  }
+  return p;
+}
+
+// How many numbers random_() without bounds chooses from, zero included.
+uint64_t count_of_values(ScalarType type) {
+  uint64_t count = 2;
+  if (type == at::kBool) return count;
+  AT_DISPATCH_ALL_TYPES_AND2(at::kHalf, at::kBFloat16, type, "random_", [&] {
+    constexpr bool whole = std::numeric_limits<scalar_t>::is_integer;
+    count = (uint64_t{1} << std::numeric_limits<scalar_t>::digits) + !whole;
+  });
+  return count;
+}
+
+// Torch's own templates check the arguments and call these.
+
+const Tensor& tensor_of(const at::TensorIteratorBase& iter) {
+  return iter.tensor(0);
+}
+const Tensor& tensor_of(const Tensor& tensor) {
+  return tensor;
+}
+
+template <Distribution distribution>
+struct Of {
+  template <class>
+  struct Kernel {
+    void operator()(const auto& out, double a,
+                    const OptionalGenerator& generator) const {
+      (*this)(out, a, 0, generator);
+    }
+    void operator()(const auto& out, double a, double b,
+                    const OptionalGenerator& generator) const {
+      const Tensor& tensor = tensor_of(out);
+      fill(distribution, params_of(distribution, tensor.scalar_type(), a, b),
+           tensor, generator);
+    }
+  };
+};
+
+template <class>
+struct BernoulliEachKernel {
+  void operator()(const Tensor& out, const Tensor& probabilities,
+                  const OptionalGenerator& generator) const {
+    Tensor p = probabilities.to(at::kFloat).expand(out.sizes()).contiguous();
+    if (same_buffer(p, out)) p = p.clone();
+    RandomParams params;
+    params.fault = fault_code("bernoulli_", FaultKind::Probability);
+    fill(Distribution::BernoulliEach, params, out, generator, &p);
+  }
+};
+
+void draw_integers(const Tensor& out, int64_t start, uint64_t range,
+                   const OptionalGenerator& generator) {
+  RandomParams p;
+  p.start = words_of(uint64_t(start));
+  p.range = words_of(range);
+  fill(Distribution::Integer, p, out, generator);
+}
+
+template <class>
+struct AnyIntegerKernel {
+  void operator()(const at::TensorIteratorBase& iter,
+                  const OptionalGenerator& generator) const {
+    const Tensor& out = tensor_of(iter);
+    draw_integers(out, 0, count_of_values(out.scalar_type()), generator);
+  }
+};
+
+template <class>
+struct IntegerKernel {
+  void operator()(const at::TensorIteratorBase& iter, uint64_t range,
+                  int64_t start, const OptionalGenerator& generator) const {
+    draw_integers(tensor_of(iter), start, range, generator);
+  }
+  // All 64 bits.
+  void operator()(const at::TensorIteratorBase& iter,
+                  const OptionalGenerator& generator) const {
+    const ScalarType type = tensor_of(iter).scalar_type();
+    TORCH_CHECK(
+        type == at::kLong || type == at::kFloat || type == at::kBFloat16,
+        "random_ from the lowest int64 on is for int64, float64, float32 and "
+        "bfloat16 tensors, got ",
+        type);
+    draw_integers(tensor_of(iter), 0, 0, generator);
+  }
+};
+
+namespace templates = at::native::templates;
+using RNG = GeneratorImpl;
+
+// True when there is no kernel and the CPU has filled self.
+template <class... Arguments>
+bool done_by_cpu(Distribution distribution, const char* op,
+                 const char* overload, Tensor& self, Arguments... arguments) {
+  if (have_kernel(distribution, self.scalar_type())) return false;
+  cpu_call(op, overload, {self, arguments...});
+  return true;
+}
+
+Tensor& uniform_(Tensor& self, double from, double to, OptionalGenerator g) {
+  constexpr auto kind = Distribution::Uniform;
+  if (done_by_cpu(kind, "aten::uniform_", "", self, from, to, g)) return self;
+  return templates::uniform_impl_<Of<kind>::Kernel, RNG>(self, from, to, g);
+}
+
+Tensor& normal_(Tensor& self, double mean, double std, OptionalGenerator g) {
+  constexpr auto kind = Distribution::Normal;
+  if (done_by_cpu(kind, "aten::normal_", "", self, mean, std, g)) return self;
+  return templates::normal_impl_<Of<kind>::Kernel, RNG>(self, mean, std, g);
+}
+
+Tensor& log_normal_(Tensor& self, double mean, double std,
+                    OptionalGenerator g) {
+  constexpr auto kind = Distribution::LogNormal;
+  if (done_by_cpu(kind, "aten::log_normal_", "", self, mean, std, g))
+    return self;
+  return templates::log_normal_impl_<Of<kind>::Kernel, RNG>(self, mean, std, g);
+}
+
+Tensor& cauchy_(Tensor& self, double median, double sigma,
+                OptionalGenerator g) {
+  constexpr auto kind = Distribution::Cauchy;
+  if (done_by_cpu(kind, "aten::cauchy_", "", self, median, sigma, g))
+    return self;
+  return templates::cauchy_impl_<Of<kind>::Kernel, RNG>(self, median, sigma, g);
+}
+
+Tensor& exponential_(Tensor& self, double rate, OptionalGenerator g) {
+  constexpr auto kind = Distribution::Exponential;
+  if (done_by_cpu(kind, "aten::exponential_", "", self, rate, g)) return self;
+  return templates::exponential_impl_<Of<kind>::Kernel, RNG>(self, rate, g);
+}
+
+Tensor& geometric_(Tensor& self, double p, OptionalGenerator g) {
+  constexpr auto kind = Distribution::Geometric;
+  if (done_by_cpu(kind, "aten::geometric_", "", self, p, g)) return self;
+  return templates::geometric_impl_<Of<kind>::Kernel, RNG>(self, p, g);
+}
+
+Tensor& bernoulli_float_(Tensor& self, double p, OptionalGenerator g) {
+  constexpr auto kind = Distribution::Bernoulli;
+  if (done_by_cpu(kind, "aten::bernoulli_", "float", self, p, g)) return self;
+  return templates::bernoulli_impl_<Of<kind>::Kernel, RNG>(self, p, g);
+}
+
+// Probabilities may also be a number on the CPU.
+bool have_kernel(const Tensor& p, const Tensor& out) {
+  return have_floats({&p, 1}) && out.device().is_privateuseone() &&
+         (p.device().is_privateuseone() || p.dim() == 0) &&
+         have_kernel(Distribution::BernoulliEach, out.scalar_type());
+}
+
+Tensor& bernoulli_tensor_(Tensor& self, const Tensor& p, OptionalGenerator g) {
+  if (!have_kernel(p, self)) {
+    cpu_call("aten::bernoulli_", "Tensor", {self, p, g});
+    return self;
+  }
+  return templates::bernoulli_impl_<BernoulliEachKernel, RNG>(
+      self, p.to(self.device()), g);
+}
+
+Tensor& bernoulli_out(const Tensor& self, OptionalGenerator g, Tensor& out) {
+  if (!have_kernel(self, out)) {
+    cpu_call("aten::bernoulli", "out", {self, g, out});
+    return out;
+  }
+  return templates::bernoulli_out_impl<BernoulliEachKernel, RNG>(out, self, g);
+}
+
+Tensor& random_(Tensor& self, OptionalGenerator g) {
+  if (done_by_cpu(Distribution::Integer, "aten::random_", "", self, g))
+    return self;
+  return templates::random_impl<AnyIntegerKernel, RNG>(self, g);
+}
+
+Tensor& random_from_(Tensor& self, int64_t from, std::optional<int64_t> to,
+                     OptionalGenerator g) {
+  if (done_by_cpu(Distribution::Integer, "aten::random_", "from", self, from,
+                  to, g))
+    return self;
+  return templates::random_from_to_impl<IntegerKernel, RNG>(self, from, to, g);
+}
+
+Tensor& random_to_(Tensor& self, int64_t to, OptionalGenerator g) {
+  return random_from_(self, 0, to, g);
+}
+
+// normal() of means and deviations, tensors or numbers.
+
+template <class Mean, class Std>
+Tensor& normal_out(const char* overload, const Mean& mean, const Std& std,
+                   const OptionalGenerator& g, Tensor& out) {
+  constexpr auto kind = Distribution::Normal;
+  if (!have_kernel(kind, out.scalar_type())) {
+    cpu_call("aten::normal", overload, {mean, std, g, out});
+    return out;
+  }
+  return templates::normal_out_impl<Of<kind>::Kernel, RNG>(out, mean, std, g);
+}
+
+Tensor& normal_out_t_f(const Tensor& mean, double std, OptionalGenerator g,
+                       Tensor& out) {
+  // Torch's template would broadcast the shape of an empty one.
+  if (out.numel() == 0) at::native::resize_output(out, mean.sizes());
+  return normal_out("Tensor_float_out", mean, std, g, out);
+}
+Tensor& normal_out_f_t(double mean, const Tensor& std, OptionalGenerator g,
+                       Tensor& out) {
+  return normal_out("float_Tensor_out", mean, std, g, out);
+}
+Tensor& normal_out_t_t(const Tensor& mean, const Tensor& std,
+                       OptionalGenerator g, Tensor& out) {
+  return normal_out("Tensor_Tensor_out", mean, std, g, out);
+}
+
+Tensor normal_t_f(const Tensor& mean, double std, OptionalGenerator g) {
+  Tensor out = at::empty(mean.sizes(), mean.options());
+  return normal_out_t_f(mean, std, g, out);
+}
+Tensor normal_f_t(double mean, const Tensor& std, OptionalGenerator g) {
+  Tensor out = at::empty(std.sizes(), std.options());
+  return normal_out_f_t(mean, std, g, out);
+}
+Tensor normal_t_t(const Tensor& mean, const Tensor& std, OptionalGenerator g) {
+  const auto shape = at::infer_size(mean.sizes(), std.sizes());
+  Tensor out = at::empty(shape, mean.options().device(at::kPrivateUse1));
+  return normal_out_t_t(mean, std, g, out);
+}
+
+}  // namespace
+
+TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
+  m.impl("uniform_", &uniform_);
+  m.impl("normal_", &normal_);
+  m.impl("log_normal_", &log_normal_);
+  m.impl("cauchy_", &cauchy_);
+  m.impl("exponential_", &exponential_);
+  m.impl("geometric_", &geometric_);
+  m.impl("bernoulli_.float", &bernoulli_float_);
+  m.impl("bernoulli_.Tensor", &bernoulli_tensor_);
+  m.impl("bernoulli.out", &bernoulli_out);
+  m.impl("random_", &random_);
+  m.impl("random_.from", &random_from_);
+  m.impl("random_.to", &random_to_);
+  m.impl("normal.Tensor_float", &normal_t_f);
+  m.impl("normal.float_Tensor", &normal_f_t);
+  m.impl("normal.Tensor_Tensor", &normal_t_t);
+  m.impl("normal.Tensor_float_out", &normal_out_t_f);
+  m.impl("normal.float_Tensor_out", &normal_out_f_t);
+  m.impl("normal.Tensor_Tensor_out", &normal_out_t_t);
+}
+
+}  // namespace torch_webgpu::ops

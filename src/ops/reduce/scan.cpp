@@ -1,0 +1,350 @@
+// Running sums, products, extremes: cumsum, cumprod, logcumsumexp, cummax,
+// cummin.
+
+#include <ATen/core/Tensor.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/empty_like.h>
+#include <c10/util/irange.h>
+#include <fmt/format.h>
+#include <torch/library.h>
+
+#include <algorithm>
+#include <set>
+
+#include "ops/kernel/family.h"
+#include "ops/kernel/launch.h"
+#include "ops/kernel/params.h"
+#include "ops/norm/rows.h"
+#include "ops/reduce/reduce.h"
+#include "ops/runtime/fallback.h"
+
+namespace torch_webgpu::ops {
+namespace {
+
+using at::ScalarType;
+using at::Tensor;
+using wgsl::Compute;
+using wgsl::DType;
+using wgsl::Mode;
+
+enum class Scan : uint8_t { Sum, ExactSum, Prod, LogSumExp, Max, Min };
+
+// An operator: how its accumulator begins, takes the element x at index r,
+// takes that of the elements before it, and what the running results are.
+struct Row {
+  const char* name;
+  const char* acc;
+  const char* words;  // prefix of the functions between it and four words
+  const char* init;
+  const char* step;
+  const char* merge;
+  const char* first;
+  const char* second = "";
+};
+
+// In the order of Scan.
+constexpr Row kRows[] = {
+    {"cumsum", "T", "value", "t_zero()", "t_add(acc, x)", "t_add(acc, other)",
+     "acc"},
+    {"cumsum", "vec2<f32>", "exact", "vec2<f32>(0.0)", "exact_add(acc, x)",
+     "exact_merge(acc, other)", "exact_value(acc)"},
+    {"cumprod", "T", "value", "t_one()", "t_mul(acc, x)", "t_mul(acc, other)",
+     "acc"},
+    {"logcumsumexp", "LogSum", "log_sum", "LogSum(-inf_f32(), 0.0)",
+     "log_sum_merge(acc, LogSum(x, 1.0))", "log_sum_merge(acc, other)",
+     "log_sum_value(acc)"},
+    {"cummax", "Indexed", "indexed", "Indexed(t_lowest(), 0u)",
+     "last_larger(acc, Indexed(x, r))", "last_larger(acc, other)", "acc.value",
+     "u32_to_i64(acc.index)"},
+    {"cummin", "Indexed", "indexed", "Indexed(t_highest(), 0u)",
+     "last_smaller(acc, Indexed(x, r))", "last_smaller(acc, other)",
+     "acc.value", "u32_to_i64(acc.index)"},
+};
+
+struct Variant {
+  Scan op;
+  DType a;
+  DType o;
+  uint8_t by_group;
+  uint8_t blocked;  // reads the totals of the blocks before its own
+  uint8_t windows_a;
+  uint8_t windows_o;
+  uint8_t windows_q;
+  static constexpr uint8_t Variant::* kWindows[] = {
+      &Variant::windows_a, &Variant::windows_o, &Variant::windows_q};
+};
+
+// clang-format off
+#define SCAN_PARAMS(X) \
+  X(u32, rows) \
+  X(u32, count) \
+  X(u32, inner) \
+  X(u32, chunk) \
+  X(u32, blocks) \
+  X(u32, block) \
+  X(u32, a_offset) \
+  X(u32, o_offset) \
+  X(u32, q_offset)
+// clang-format on
+WEBGPU_PARAMS(ScanParams, SCAN_PARAMS);
+
+// The CPU's dtypes: sums and products of any, others of the input's.
+bool is_direct(Scan op, DType a, DType o) {
+  switch (op) {
+    case Scan::Sum:
+      return !is_float(a) && (a == o || o == DType::I64);
+    case Scan::ExactSum:
+    case Scan::LogSumExp:
+      return is_float(a) && (a == o || o == DType::F32);
+    case Scan::Prod:
+      return a == o || (is_float(a) ? o == DType::F32 : o == DType::I64);
+    case Scan::Max:
+    case Scan::Min:
+      // The wider types are for results whose rows do not begin at words.
+      return a == o || (is_float(a) ? o == DType::F32 : o == DType::I64);
+  }
+  return false;
+}
+
+std::string load_of(const Variant& v) {
+  const std::string load = "load_a(p.a_offset + start + r * p.inner)";
+  if (compute_of(v.a) == compute_of(v.o)) return load;
+  return fmt::format("{}_to_{}({})", name_of(compute_of(v.a)),
+                     name_of(compute_of(v.o)), load);
+}
+
+wgsl::KernelText describe(const Variant& v) {
+  const Row& row = kRows[size_t(v.op)];
+  wgsl::KernelText text;
+  text.label = fmt::format("{}_{}_{}_{}", row.name, name_of(v.a), name_of(v.o),
+                           v.blocked    ? "blocks"
+                           : v.by_group ? "group"
+                                        : "thread");
+  if (v.windows_a * v.windows_o * v.windows_q != 1) {
+    text.label +=
+        fmt::format("_w{}{}{}", v.windows_a, v.windows_o, v.windows_q);
+  }
+  text.file = "scan";
+  text.compute = compute_of(v.o);
+  text.params = ScanParams::wgsl();
+  text.operands = {{"a", v.a, Mode::Read, v.windows_a, {}},
+                   {"o", v.o, Mode::Write, v.windows_o, {}}};
+  std::string emit = fmt::format("store_o(p.o_offset + at, {});", row.first);
+  if (*row.second) {
+    text.operands.push_back({"q", DType::I64, Mode::Write, v.windows_q, {}});
+    emit += fmt::format("\n    store_q(p.q_offset + at, {});", row.second);
+  }
+  std::string prior;
+  if (v.blocked) {
+    text.operands.push_back({"t", DType::I32, Mode::Read, 1, {}});
+    prior = fmt::format(
+        "for (var i = row * p.blocks; i < item; i += 1u) {{\n"
+        "    prior = merge(prior, {}_of_words(vec4<u32>(\n"
+        "      read_t(4u * i), read_t(4u * i + 1u), read_t(4u * i + 2u),\n"
+        "      read_t(4u * i + 3u))));\n  }}",
+        row.words);
+  }
+  text.substitutions = {
+      {"threads", v.by_group ? "64" : "1"},
+      {"acc", row.acc},
+      {"init", row.init},
+      {"merge", row.merge},
+      {"load", load_of(v)},
+      {"step", row.step},
+      {"prior", prior},
+      {"item", v.by_group ? "group_index(group, groups)"
+                          : "thread_index(group, groups, lane, 64u)"},
+      {"first", v.by_group ? "lane" : "0u"},
+      {"before",
+       v.by_group ? "before(prior, start, begin, end, lane)" : "initial()"},
+      {"emit", emit},
+  };
+  return text;
+}
+
+// Totals do not depend on how narrow the results are: one kernel for all
+// results that compute alike.
+DType totals_dtype(DType o) {
+  switch (compute_of(o)) {
+    case Compute::F32:
+      return DType::F32;
+    case Compute::I32:
+      return DType::I32;
+    case Compute::U32:
+      return DType::U8;
+    case Compute::I64:
+      return DType::I64;
+  }
+  return o;
+}
+
+wgsl::KernelText describe_totals(const Variant& v) {
+  const Row& row = kRows[size_t(v.op)];
+  wgsl::KernelText text;
+  text.label =
+      fmt::format("{}_totals_{}_{}", row.name, name_of(v.a), name_of(v.o));
+  if (v.windows_a != 1) text.label += fmt::format("_w{}", v.windows_a);
+  text.file = "scan_totals";
+  text.compute = compute_of(v.o);
+  text.params = ScanParams::wgsl();
+  text.operands = {{"a", v.a, Mode::Read, v.windows_a, {}},
+                   {"t", DType::I32, Mode::Write, 1, {}}};
+  text.substitutions = {
+      {"acc", row.acc},     {"init", row.init}, {"merge", row.merge},
+      {"load", load_of(v)}, {"step", row.step}, {"words", row.words},
+  };
+  return text;
+}
+
+template <bool totals>
+std::vector<Variant> enumerate() {
+  std::vector<Variant> all;
+  std::set<std::string> labels;
+  for (const auto op : c10::irange(std::size(kRows))) {
+    for (const DType a : wgsl::kAllDTypes) {
+      for (const DType o : wgsl::kAllDTypes) {
+        if (!is_direct(Scan(op), a, o)) continue;
+        if (!totals) {
+          all.push_back({Scan(op), a, o, 0, 0, 1, 1, 1});
+          all.push_back({Scan(op), a, o, 1, 0, 1, 1, 1});
+          all.push_back({Scan(op), a, o, 1, 1, 1, 1, 1});
+        } else {
+          const Variant v{Scan(op), a, totals_dtype(o), 1, 1, 1, 1, 1};
+          if (labels.insert(describe_totals(v).label).second) all.push_back(v);
+        }
+      }
+    }
+  }
+  return all;
+}
+
+Family<Variant> family(describe, enumerate<false>);
+Family<Variant> totals_family(describe_totals, enumerate<true>);
+
+// Elements of a block of a long row: enough work for a workgroup.
+constexpr uint64_t kBlock = 4096;
+constexpr uint64_t kMaxBlocks = 256;
+
+void scan(Scan op, const Tensor& self, int64_t dim, const Tensor& out,
+          const Tensor& indices = {}) {
+  const Rows rows = rows_along(self, dim);
+  if (self.numel() == 0) return;
+  const DType result = wgsl::dtype_of(out.scalar_type());
+  Tensor a = self;
+  if (!is_direct(op, wgsl::dtype_of(a.scalar_type()), result)) {
+    a = a.to(out.scalar_type());
+  }
+  a = a.contiguous();
+  const RowTarget target(out, rows, {&a});
+  const Tensor& o = target.tensor();
+  const Tensor q = !indices.defined() ||
+                           (indices.is_contiguous() && !same_buffer(indices, a))
+                       ? indices
+                       : at::empty(indices.sizes(), indices.options());
+  Variant v{op,
+            wgsl::dtype_of(a.scalar_type()),
+            wgsl::dtype_of(o.scalar_type()),
+            rows.by_group(),
+            0,
+            windows_of(a),
+            windows_of(o),
+            q.defined() ? windows_of(q) : uint8_t(1)};
+  const uint32_t lanes = lanes_of(v.o);
+  ScanParams p;
+  p.rows = uint32_t(rows.rows());
+  p.count = rows.count;
+  p.inner = rows.inner;
+  p.blocks = 1;
+  p.chunk = rows.count;
+  p.a_offset = uint32_t(a.storage_offset());
+  p.o_offset = uint32_t(o.storage_offset());
+  p.q_offset = q.defined() ? uint32_t(q.storage_offset()) : 0;
+  if (rows.by_group()) {
+    p.blocks =
+        uint32_t(std::clamp<uint64_t>(rows.count / kBlock, 1, kMaxBlocks));
+    if (rows.rows() >= kMaxBlocks) p.blocks = 1;
+    // Whole words for each thread.
+    const uint64_t share = ceil_div(rows.count, p.blocks * kWorkgroup);
+    p.chunk = uint32_t(ceil_div(share, lanes)) * lanes;
+  }
+  p.block = p.chunk * kWorkgroup;
+  const uint64_t workgroups = rows.workgroups() * p.blocks;
+  c10::SmallVector<const at::TensorBase*, 4> bound{&a, &o};
+  if (q.defined()) bound.push_back(&q);
+  Tensor totals;
+  if (p.blocks > 1) {
+    totals = at::empty({int64_t(workgroups) * 4}, a.options().dtype(at::kInt));
+    Variant first = v;
+    first.o = totals_dtype(v.o);
+    first.blocked = 1;
+    first.windows_o = first.windows_q = 1;
+    launch(totals_family(first), {&a, &totals}, p, workgroups);
+    v.blocked = 1;
+    bound.push_back(&totals);
+  }
+  launch_bytes(family(v), {bound.data(), bound.size()},
+               std::as_bytes(std::span(&p, 1)), workgroups);
+  if (q.defined() && !q.is_same(indices)) indices.copy_(q);
+  target.finish();
+}
+
+Scan sum_for(const Tensor& out) {
+  return at::isFloatingType(out.scalar_type()) ? Scan::ExactSum : Scan::Sum;
+}
+
+template <bool product>
+Tensor& cumulative_out(const Tensor& self, int64_t dim,
+                       std::optional<ScalarType> dtype, Tensor& out) {
+  if (!is_native(self) || !is_native(out)) {
+    cpu_call(product ? "aten::cumprod" : "aten::cumsum", "out",
+             {self, dim, dtype, out});
+    return out;
+  }
+  if (dtype) check_result_dtype(out, *dtype);
+  resize_result(out, self.sizes());
+  scan(product ? Scan::Prod : sum_for(out), self, dim, out);
+  return out;
+}
+
+Tensor& logcumsumexp_out(const Tensor& self, int64_t dim, Tensor& out) {
+  if (!is_native(self) || !is_native(out)) {
+    cpu_call("aten::_logcumsumexp", "out", {self, dim, out});
+    return out;
+  }
+  TORCH_CHECK(at::isFloatingType(self.scalar_type()),
+              "logcumsumexp: expected a floating point tensor, got ",
+              self.scalar_type());
+  check_result_dtype(out, self.scalar_type());
+  resize_result(out, self.sizes());
+  scan(Scan::LogSumExp, self, dim, out);
+  return out;
+}
+
+Tensor logcumsumexp(const Tensor& self, int64_t dim) {
+  Tensor out = at::empty_like(self, at::MemoryFormat::Contiguous);
+  return logcumsumexp_out(self, dim, out);
+}
+
+template <bool max>
+void extreme_helper(const Tensor& self, Tensor& values, Tensor& indices,
+                    int64_t dim) {
+  if (!is_native(self)) {
+    cpu_call(max ? "aten::_cummax_helper" : "aten::_cummin_helper", "",
+             {self, values, indices, dim});
+    return;
+  }
+  scan(max ? Scan::Max : Scan::Min, self, dim, values, indices);
+}
+
+}  // namespace
+
+TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
+  m.impl("cumsum.out", &cumulative_out<false>);
+  m.impl("cumprod.out", &cumulative_out<true>);
+  m.impl("_logcumsumexp", &logcumsumexp);
+  m.impl("_logcumsumexp.out", &logcumsumexp_out);
+  m.impl("_cummax_helper", &extreme_helper<true>);
+  m.impl("_cummin_helper", &extreme_helper<false>);
+}
+
+}  // namespace torch_webgpu::ops

@@ -1,0 +1,145 @@
+// tril and triu. Elements are only moved, so they are moved as integers of
+// their size, and every dtype of at most eight bytes works.
+#include <ATen/core/Tensor.h>
+#include <ATen/native/Resize.h>
+#include <ATen/ops/empty.h>
+#include <c10/core/SymInt.h>
+#include <fmt/format.h>
+#include <torch/library.h>
+
+#include <algorithm>
+
+#include "ops/kernel/family.h"
+#include "ops/kernel/launch.h"
+#include "ops/kernel/params.h"
+#include "ops/pointwise/pointwise.h"
+#include "ops/runtime/fallback.h"
+
+namespace torch_webgpu::ops {
+namespace {
+
+using at::Tensor;
+using wgsl::DType;
+using wgsl::Mode;
+
+// clang-format off
+#define TRIANGLE_PARAMS(X) \
+  X(u32x8, sizes) \
+  X(u32x8, stride_a) \
+  X(u32, offset_a) \
+  X(u32, offset_o) \
+  X(u32, count) \
+  X(u32, rank) \
+  X(u32, rows) \
+  X(u32, cols) \
+  X(i32, diagonal)
+// clang-format on
+WEBGPU_PARAMS(TriangleParams, TRIANGLE_PARAMS);
+
+struct TriangleVariant {
+  uint8_t dtype, upper, windows_a, windows_o;
+  static constexpr uint8_t TriangleVariant::* kWindows[] = {
+      &TriangleVariant::windows_a, &TriangleVariant::windows_o};
+};
+
+wgsl::KernelText describe(const TriangleVariant& v) {
+  const auto dtype = static_cast<DType>(v.dtype);
+  wgsl::KernelText text;
+  text.file = "triangle";
+  text.label = fmt::format("{}_{}_w{}{}", v.upper ? "triu" : "tril",
+                           wgsl::name_of(dtype), v.windows_a, v.windows_o);
+  text.compute = wgsl::compute_of(dtype);
+  text.operands = {{"a", dtype, Mode::Read, v.windows_a, ""},
+                   {"o", dtype, Mode::Write, v.windows_o, ""}};
+  text.substitutions = {
+      {"keep", fmt::format("col - row {} p.diagonal", v.upper ? ">=" : "<=")},
+      {"workgroup", std::to_string(kWorkgroup)}};
+  text.params = TriangleParams::wgsl();
+  return text;
+}
+
+constexpr DType kCarriers[] = {DType::U8, DType::I16, DType::I32, DType::I64};
+
+std::vector<TriangleVariant> enumerate() {
+  std::vector<TriangleVariant> all;
+  for (const DType dtype : kCarriers) {
+    all.push_back({uint8_t(dtype), 0, 1, 1});
+    all.push_back({uint8_t(dtype), 1, 1, 1});
+  }
+  return all;
+}
+
+Family<TriangleVariant> family(describe, enumerate);
+
+DType carrier_of(const Tensor& t) {
+  const auto bytes = t.element_size();
+  return kCarriers[bytes == 1 ? 0 : bytes == 2 ? 1 : bytes == 4 ? 2 : 3];
+}
+
+// `out` is contiguous and shares no buffer with self.
+void run(const Tensor& self_, int64_t diagonal, bool upper, const Tensor& out) {
+  TriangleParams p;
+  Tensor self = self_;
+  Geometry geometry;
+  if (!make_geometry(std::array{out, self}, geometry)) {
+    self = self.contiguous();
+    make_geometry(std::array{out, self}, geometry);
+  }
+  p.rank = uint32_t(geometry.rank);
+  for (int d = 0; d < geometry.rank; ++d) {
+    p.sizes[d] = uint32_t(geometry.sizes[d]);
+    p.stride_a[d] = uint32_t(geometry.strides[1][d]);
+  }
+  p.offset_a = uint32_t(self.storage_offset());
+  p.offset_o = uint32_t(out.storage_offset());
+  p.count = uint32_t(out.numel());
+  p.rows = uint32_t(out.size(-2));
+  p.cols = uint32_t(out.size(-1));
+  constexpr int64_t kFar = int64_t{1} << 30;
+  p.diagonal = int32_t(std::clamp(diagonal, -kFar, kFar));
+  const DType dtype = carrier_of(out);
+  const TriangleVariant v{uint8_t(dtype), upper, windows_of(self),
+                          windows_of(out)};
+  const uint32_t lanes = wgsl::lanes_of(dtype);
+  const uint64_t words = ceil_div(p.count + p.offset_o % lanes, lanes);
+  launch(family(v), {&self, &out}, p, ceil_div(words, kWorkgroup));
+}
+
+Tensor& triangle(const char* name, const Tensor& self,
+                 const c10::SymInt& diagonal, bool upper, Tensor& out) {
+  TORCH_CHECK(self.dim() >= 2, name,
+              ": input tensor must have at least 2 dimensions");
+  TORCH_CHECK(self.scalar_type() == out.scalar_type(), name,
+              ": expected out to have dtype ", self.scalar_type(), ", but got ",
+              out.scalar_type());
+  if (self.element_size() > 8) {
+    cpu_call(upper ? "aten::triu" : "aten::tril", "out", {self, diagonal, out});
+    return out;
+  }
+  at::native::resize_output(out, self.sizes());
+  if (out.numel() == 0) return out;
+  if (out.is_contiguous() && !same_buffer(self, out)) {
+    run(self, diagonal.expect_int(), upper, out);
+    return out;
+  }
+  const Tensor result = at::empty(self.sizes(), out.options());
+  run(self, diagonal.expect_int(), upper, result);
+  return out.copy_(result);
+}
+
+Tensor& tril_out(const Tensor& self, c10::SymInt diagonal, Tensor& out) {
+  return triangle("tril", self, diagonal, false, out);
+}
+
+Tensor& triu_out(const Tensor& self, c10::SymInt diagonal, Tensor& out) {
+  return triangle("triu", self, diagonal, true, out);
+}
+
+}  // namespace
+
+TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
+  m.impl("tril.out", &tril_out);
+  m.impl("triu.out", &triu_out);
+}
+
+}  // namespace torch_webgpu::ops
