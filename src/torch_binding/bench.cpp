@@ -71,4 +71,14 @@ double bench_bare_dispatch(unsigned count) {
   return seconds;
 }
 
+void bench_buffer_copy(const at::Tensor& src, const at::Tensor& dst) {
+  const uint64_t bytes = src.storage().nbytes();
+  TORCH_CHECK_VALUE(bytes == dst.storage().nbytes() && bytes % 4 == 0,
+                    "webgpu: bench_buffer_copy takes two storages of one size, "
+                    "in whole words, got ",
+                    bytes, " and ", dst.storage().nbytes(), " bytes");
+  ops::device().stream().copy(ops::buffer_of(src), 0, ops::buffer_of(dst), 0,
+                              bytes);
+}
+
 }  // namespace torch_webgpu::binding

@@ -222,6 +222,9 @@ NB_MODULE(_C, m) {
       [](bool on) { ops::device().stream().set_profiling(on); }, NoGil());
   m.def("take_timings", &timings_list);
   m.def("bench_bare_dispatch", &bench_bare_dispatch, NoGil());
+  m.def("bench_buffer_copy", [](nb::handle src, nb::handle dst) {
+    bench_buffer_copy(unpack_tensor(src.ptr()), unpack_tensor(dst.ptr()));
+  });
 
   m.def("list_kernels", &listed_dicts);
   m.def("compile_listed", &compile_listed, NoGil());
