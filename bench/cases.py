@@ -1,0 +1,524 @@
+"""The cases of limits.py: one row each, so a new family is one more row.
+
+A row names the work, the plain kernel that it is held against, the bytes that
+it must move at least (or its floating-point operations), the bar, and a
+generous floor for CI. Rates are bytes per second on both sides, so a ratio of
+1 means that the operator moves its bytes as fast as the plain kernel its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import torch
+import torch.nn.functional as F
+
+SIDE = 2048
+N = SIDE * SIDE
+HALF, WORD, LONG, BYTE = 2 * N, 4 * N, 8 * N, N
+
+Bar = float | dict[str, float] | None
+
+
+class Data:
+    """Inputs, made on first use and shared by the cases."""
+
+    def tensor(self, *shape: int, dtype: torch.dtype = torch.float32):
+        generator = torch.Generator().manual_seed(len(shape))
+        return torch.rand(shape, generator=generator).to(dtype).to("webgpu")
+
+    @cached_property
+    def x(self):
+        return self.tensor(SIDE, SIDE)
+
+    @cached_property
+    def y(self):
+        return self.tensor(SIDE, SIDE)
+
+    @cached_property
+    def o(self):
+        return torch.empty_like(self.x)
+
+    @cached_property
+    def half_x(self):
+        return self.tensor(SIDE // 2, SIDE)
+
+    @cached_property
+    def narrow_x(self):
+        return self.tensor(SIDE, SIDE // 2)
+
+    @cached_property
+    def x4(self):
+        return self.x.view(16, SIDE // 16, 16, SIDE // 16)
+
+    @cached_property
+    def row(self):
+        return self.tensor(SIDE)
+
+    @cached_property
+    def col(self):
+        return self.tensor(SIDE)[:, None]
+
+    @cached_property
+    def mask(self):
+        return self.x > 0.5
+
+    @cached_property
+    def f16(self):
+        return self.x.half()
+
+    @cached_property
+    def g16(self):
+        return self.y.half()
+
+    @cached_property
+    def bf16(self):
+        return self.x.bfloat16()
+
+    @cached_property
+    def bg16(self):
+        return self.y.bfloat16()
+
+    @cached_property
+    def order(self):
+        generator = torch.Generator().manual_seed(7)
+        return torch.randperm(SIDE, generator=generator).to("webgpu")
+
+    @cached_property
+    def places(self):
+        generator = torch.Generator().manual_seed(8)
+        made = torch.randint(SIDE, (SIDE, SIDE), generator=generator)
+        return made.to("webgpu")
+
+    def square(self, n: int, dtype: torch.dtype = torch.float32):
+        """Two factors, kept."""
+        key = f"square {n} {dtype}"
+        if key not in self.__dict__:
+            self.__dict__[key] = tuple(
+                self.tensor(n, n).sub(0.5).to(dtype) for _ in range(2)
+            )
+        return self.__dict__[key]
+
+    def product(self, *shapes: tuple[int, ...]):
+        key = f"product {shapes}"
+        if key not in self.__dict__:
+            self.__dict__[key] = tuple(self.tensor(*shape) for shape in shapes)
+        return self.__dict__[key]
+
+    def gradient(self, name: str, forward: Callable, *inputs: torch.Tensor):
+        """Runs the backward pass of `forward`, whose graph is kept."""
+        key = f"gradient {name}"
+        if key not in self.__dict__:
+            leaves = [t.detach().requires_grad_() for t in inputs]
+            self.__dict__[key] = forward(*leaves), leaves
+        out, leaves = self.__dict__[key]
+        return torch.autograd.grad(out, leaves, self.y, retain_graph=True)
+
+
+def rms_norm(x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
+    return F.rms_norm(x, (SIDE,), weight)
+
+
+def layer_norm(x: torch.Tensor, *affine: torch.Tensor) -> torch.Tensor:
+    return F.layer_norm(x, (SIDE,), *affine)
+
+
+def softmax(x: torch.Tensor) -> torch.Tensor:
+    return x.softmax(-1)
+
+
+def log_softmax(x: torch.Tensor) -> torch.Tensor:
+    return x.log_softmax(-1)
+
+
+@dataclass(frozen=True)
+class Case:
+    name: str
+    # "plain KIND" or "plain matmul N" of plain.py, "buffer copy", or the name
+    # of another case.
+    against: str
+    work: float  # bytes, or floating-point operations
+    run: Callable[[Data], object]
+    bar: Bar = None
+    floor: float | None = None  # for CI; by default 0.4 of the bar
+    short: bool = False  # part of the short form
+    unit: str = "GB/s"
+
+    def bar_of(self, implementation: str) -> float | None:
+        if isinstance(self.bar, dict):
+            return self.bar.get(implementation)
+        return self.bar
+
+    def floor_of(self, implementation: str) -> float | None:
+        if self.floor is not None:
+            return self.floor
+        bar = self.bar_of(implementation)
+        return None if bar is None else 0.4 * bar
+
+
+def twice(wgpu: float, dawn: float) -> dict[str, float]:
+    """Twice the ratio that was measured before the wide kernels."""
+    return {"wgpu": 2 * wgpu, "dawn": 2 * dawn}
+
+
+def bandwidth() -> list[Case]:
+    c = Case
+    return [
+        # dense pointwise
+        c("add", "plain add", 3 * WORD, lambda d: d.x + d.y, 0.9, short=True),
+        c("mul", "plain add", 3 * WORD, lambda d: d.x * d.y, 0.9),
+        c(
+            "relu",
+            "plain scale",
+            2 * WORD,
+            lambda d: d.x.relu(),
+            0.9,
+            short=True,
+        ),
+        c("add scalar", "plain scale", 2 * WORD, lambda d: d.x + 1.5, 0.9),
+        c(
+            "add_",
+            "plain add",
+            3 * WORD,
+            lambda d: d.o.add_(d.y),
+            0.9,
+            short=True,
+        ),
+        c(
+            "add f16",
+            "plain add",
+            3 * HALF,
+            lambda d: d.f16 + d.g16,
+            0.6,
+            short=True,
+        ),
+        c("add bf16", "plain add", 3 * HALF, lambda d: d.bf16 + d.bg16, 0.6),
+        c(
+            "mul scalar f16",
+            "plain scale",
+            2 * HALF,
+            lambda d: d.f16 * 1.5,
+            0.6,
+        ),
+        # broadcasts
+        c(
+            "add row",
+            "plain scale",
+            2 * WORD,
+            lambda d: d.x + d.row,
+            0.7,
+            short=True,
+        ),
+        c("add column", "plain scale", 2 * WORD, lambda d: d.x + d.col, 0.7),
+        # transcendental
+        c("exp", "plain scale", 2 * WORD, lambda d: d.x.exp(), twice(0, 0)),
+        c("tanh", "plain scale", 2 * WORD, lambda d: d.x.tanh(), twice(0, 0)),
+        c(
+            "gelu",
+            "plain scale",
+            2 * WORD,
+            lambda d: F.gelu(d.x),
+            twice(0, 0),
+            short=True,
+        ),
+        c(
+            "sigmoid",
+            "plain scale",
+            2 * WORD,
+            lambda d: d.x.sigmoid(),
+            twice(0, 0),
+        ),
+        # choices
+        c("gt", "plain add", 2 * WORD + BYTE, lambda d: d.x > d.y, floor=0.1),
+        c(
+            "where",
+            "plain add",
+            3 * WORD + BYTE,
+            lambda d: torch.where(d.mask, d.x, d.y),
+            floor=0.1,
+            short=True,
+        ),
+        # copies
+        c("clone", "buffer copy", 2 * WORD, lambda d: d.x.clone(), 0.9),
+        c(
+            "copy_",
+            "buffer copy",
+            2 * WORD,
+            lambda d: d.o.copy_(d.x),
+            0.9,
+            short=True,
+        ),
+        c("clone f16", "buffer copy", 2 * HALF, lambda d: d.f16.clone(), 0.9),
+        c(
+            "zero_",
+            "plain fill",
+            WORD,
+            lambda d: d.o.zero_(),
+            floor=0.3,
+            short=True,
+        ),
+        c("fill_", "plain fill", WORD, lambda d: d.o.fill_(1.5), floor=0.3),
+        c("to f16", "plain copy", WORD + HALF, lambda d: d.x.half(), floor=0.2),
+        c(
+            "f16 to f32",
+            "plain copy",
+            WORD + HALF,
+            lambda d: d.f16.float(),
+            floor=0.2,
+            short=True,
+        ),
+        c(
+            "transpose",
+            "plain copy",
+            2 * WORD,
+            lambda d: d.x.t().contiguous(),
+            0.5,
+            short=True,
+        ),
+        c(
+            "add transposed",
+            "plain add",
+            3 * WORD,
+            lambda d: d.x + d.y.t(),
+            floor=0.15,
+        ),
+        c(
+            "cat rows",
+            "plain copy",
+            2 * WORD,
+            lambda d: torch.cat((d.half_x, d.half_x)),
+            floor=0.2,
+        ),
+        c(
+            "cat columns",
+            "plain copy",
+            2 * WORD,
+            lambda d: torch.cat((d.narrow_x, d.narrow_x), -1),
+            floor=0.2,
+            short=True,
+        ),
+        # sums
+        c(
+            "sum rows",
+            "plain read",
+            WORD,
+            lambda d: d.x.sum(1),
+            0.75,
+            short=True,
+        ),
+        c(
+            "sum columns",
+            "plain read",
+            WORD,
+            lambda d: d.x.sum(0),
+            0.75,
+            short=True,
+        ),
+        c("sum all", "plain read", WORD, lambda d: d.x.sum(), 0.75, short=True),
+        c(
+            "mean dims",
+            "plain read",
+            WORD,
+            lambda d: d.x4.mean((0, 2)),
+            floor=0.15,
+        ),
+        c("max rows", "plain read", WORD, lambda d: d.x.amax(1), floor=0.15),
+        # rows
+        c(
+            "softmax",
+            "plain copy",
+            2 * WORD,
+            lambda d: softmax(d.x),
+            0.6,
+            short=True,
+        ),
+        c(
+            "log_softmax",
+            "plain copy",
+            2 * WORD,
+            lambda d: log_softmax(d.x),
+            0.6,
+        ),
+        c(
+            "layer_norm",
+            "plain copy",
+            2 * WORD,
+            lambda d: layer_norm(d.x, d.row, d.row),
+            0.6,
+            short=True,
+        ),
+        c(
+            "rms_norm",
+            "plain copy",
+            2 * WORD,
+            lambda d: rms_norm(d.x, d.row),
+            0.6,
+        ),
+        c(
+            "softmax backward",
+            "plain add",
+            3 * WORD,
+            lambda d: d.gradient("softmax", softmax, d.x),
+            floor=0.15,
+            short=True,
+        ),
+        c(
+            "log_softmax backward",
+            "plain add",
+            3 * WORD,
+            lambda d: d.gradient("log_softmax", log_softmax, d.x),
+            floor=0.15,
+        ),
+        c(
+            "layer_norm backward",
+            "plain add",
+            3 * WORD,
+            lambda d: d.gradient("layer_norm", layer_norm, d.x, d.row, d.row),
+            floor=0.1,
+            short=True,
+        ),
+        c(
+            "rms_norm backward",
+            "plain add",
+            3 * WORD,
+            lambda d: d.gradient("rms_norm", rms_norm, d.x, d.row),
+            floor=0.1,
+        ),
+        c(
+            "cumsum",
+            "plain copy",
+            2 * WORD,
+            lambda d: d.x.cumsum(1),
+            floor=0.05,
+        ),
+        # by index
+        c(
+            "index_select",
+            "plain copy",
+            2 * WORD,
+            lambda d: d.x.index_select(0, d.order),
+            floor=0.2,
+            short=True,
+        ),
+        c(
+            "embedding",
+            "plain copy",
+            2 * WORD,
+            lambda d: F.embedding(d.order, d.x),
+            floor=0.2,
+        ),
+        c(
+            "gather",
+            "plain copy",
+            2 * WORD + LONG,
+            lambda d: d.x.gather(1, d.places),
+            floor=0.1,
+        ),
+        # random numbers
+        c("rand", "plain fill", WORD, lambda d: d.o.uniform_(), floor=0.05),
+        c("randn", "plain fill", WORD, lambda d: d.o.normal_(), floor=0.02),
+        c(
+            "dropout",
+            "plain scale",
+            2 * WORD + BYTE,
+            lambda d: F.dropout(d.x, 0.5),
+            floor=0.05,
+            short=True,
+        ),
+        c(
+            "matvec",
+            "plain read",
+            WORD,
+            lambda d: d.x @ d.row,
+            floor=0.2,
+            short=True,
+        ),
+    ]
+
+
+def products() -> list[Case]:
+    made = []
+    for n in (512, 1024):
+        plain = f"a @ b {n}"
+
+        def row(
+            name: str,
+            against: str,
+            run: Callable[[Data], object],
+            n: int = n,
+            bar: float | None = None,
+            floor: float | None = None,
+        ) -> Case:
+            return Case(
+                f"{name} {n}",
+                against,
+                2 * n**3,
+                run,
+                bar,
+                floor,
+                short=n == 512,
+                unit="GFLOP/s",
+            )
+
+        made += [
+            row(
+                "a @ b",
+                f"plain matmul {n}",
+                lambda d, n=n: torch.mm(*d.square(n)),
+                floor=0.5,
+            ),
+            row(
+                "a @ b.T",
+                plain,
+                lambda d, n=n: d.square(n)[0] @ d.square(n)[1].T,
+                bar=0.9,
+            ),
+            row(
+                "a.T @ b",
+                plain,
+                lambda d, n=n: d.square(n)[0].T @ d.square(n)[1],
+                bar=0.9,
+            ),
+            row(
+                "a.T @ b.T",
+                plain,
+                lambda d, n=n: d.square(n)[0].T @ d.square(n)[1].T,
+                bar=0.9,
+            ),
+            row(
+                "f16 a @ b",
+                plain,
+                lambda d, n=n: torch.mm(*d.square(n, torch.float16)),
+                floor=0.3,
+            ),
+            row(
+                "bf16 a @ b",
+                plain,
+                lambda d, n=n: torch.mm(*d.square(n, torch.bfloat16)),
+                floor=0.3,
+            ),
+        ]
+    shapes = {
+        "batched 64 of 64": ((64, 64, 64), (64, 64, 64), 64**4),
+        "skinny k 65536": ((32, 65536), (65536, 32), 32 * 32 * 65536),
+        "skinny m 8": ((8, 2048), (2048, 2048), 8 * 2048 * 2048),
+        "linear 256 x 768 x 3072": ((256, 768), (768, 3072), 256 * 768 * 3072),
+    }
+    made += [
+        Case(
+            name,
+            "a @ b 512",
+            2 * work,
+            lambda d, a=a, b=b: torch.matmul(*d.product(a, b)),
+            floor=0.1,
+            short=name.startswith("skinny k"),
+            unit="GFLOP/s",
+        )
+        for name, (a, b, work) in shapes.items()
+    ]
+    return made
+
+
+CASES = [*bandwidth(), *products()]

@@ -1,0 +1,196 @@
+"""Each family of operators against the limit of the adapter.
+
+Every case runs in interleaved rounds beside the fastest plain WGSL kernels for
+the same kind of bytes (bench/plain.py) and, where it is named so, beside the
+adapter's own buffer copy; the best of the rounds counts, on both sides. The
+ratio is the operator's rate divided by the reference's. A product of matrices
+is held against a plain product, its transposed forms against a @ b.
+
+  bar     what the project has set itself; a missed one makes the run fail
+  --short fewer cases and rounds, for CI: fails below a generous floor only
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from typing import Any
+
+import common
+import torch
+from cases import CASES, Case, Data, N
+from plain import References
+
+Row = dict[str, Any]
+
+
+class Runner:
+    def __init__(self, short: bool, rounds: int) -> None:
+        self.rounds = rounds
+        self.sample = 0.005 if short else 0.02
+        self.data = Data()
+        self.references = References(N, short)
+        self.named = {case.name: case for case in CASES}
+
+    def reference(self, case: Case) -> tuple[dict[str, common.Run], float]:
+        """Loops to hold the case against, and the work that one does."""
+        if case.against == "buffer copy":
+            return self.references.copy(), self.references.bytes("copy")
+        plain, _, kind = case.against.partition("plain ")
+        if plain:
+            other = self.named[case.against]
+            return {other.name: lambda: other.run(self.data)}, other.work
+        if kind.startswith("matmul "):
+            n = int(kind.split()[1])
+            return self.references.matmul(n), 2 * n**3
+        return self.references.of(kind), self.references.bytes(kind)
+
+    def measure(self, case: Case) -> Row:
+        implementation = torch.webgpu.implementation()
+        bar = case.bar_of(implementation)
+        floor = case.floor_of(implementation)
+        row: Row = {
+            "name": case.name,
+            "unit": case.unit,
+            "against": case.against,
+            "bar": bar,
+            "floor": floor,
+        }
+        torch.webgpu.reset_fallback_counts()
+        try:
+            references, work = self.reference(case)
+            loops = {"": lambda: case.run(self.data), **references}
+            if case.unit == "GB/s" and case.against != "buffer copy":
+                loops |= self.references.copy()
+            samples = common.interleave(
+                loops, self.rounds, torch.webgpu.synchronize, self.sample
+            )
+        except (RuntimeError, NotImplementedError) as error:
+            return {**row, "error": str(error).splitlines()[0][:200]}
+        times = common.best(samples)
+        fastest = min(references, key=lambda name: times[name])
+        row["ms"] = 1e3 * times[""]
+        row["rate"] = case.work / times[""] / 1e9
+        row["reference"] = fastest
+        row["reference_rate"] = work / times[fastest] / 1e9
+        row["ratio"] = row["rate"] / row["reference_rate"]
+        if "buffer copy" in times:
+            row["buffer_copy_rate"] = (
+                self.references.bytes("copy") / times["buffer copy"] / 1e9
+            )
+        if fallen := torch.webgpu.fallback_counts():
+            row["error"] = f"ran on the CPU: {', '.join(fallen)}"
+        return row
+
+
+def verdict(row: Row, limit: str) -> str:
+    """`limit` is "bar" or "floor"."""
+    if "error" in row:
+        return "ERROR"
+    if row[limit] is None:
+        return ""
+    return "ok" if row["ratio"] >= row[limit] else "MISSED"
+
+
+def run(cases: list[Case], arguments: argparse.Namespace) -> dict:
+    rounds = arguments.rounds or (4 if arguments.short else 9)
+    runner = Runner(arguments.short, rounds)
+    begin = time.perf_counter()
+    title = f"limits, {torch.webgpu.implementation()}"
+    rows = [runner.measure(case) for case in common.progress(cases, title)]
+    return {
+        **common.machine(),
+        "elements": N,
+        "rounds": rounds,
+        "seconds": round(time.perf_counter() - begin, 1),
+        "limit": "floor" if arguments.short else "bar",
+        "rows": rows,
+    }
+
+
+def report(documents: list[dict]) -> bool:
+    """Prints the documents side by side; whether nothing was missed."""
+    limit = documents[0]["limit"]
+    columns, rows = ["case", "unit", "against"], []
+    for document in documents:
+        name = document["implementation"]
+        columns += [f"{name}", "plain", "ratio", limit, ""]
+    good = True
+    for parts in zip(*(d["rows"] for d in documents), strict=True):
+        first = parts[0]
+        line = [first["name"], first["unit"], first["against"]]
+        for part in parts:
+            says = verdict(part, limit)
+            good &= says in ("", "ok")
+            line += [
+                part.get("rate"),
+                part.get("reference_rate"),
+                part.get("ratio"),
+                part[limit],
+                says,
+            ]
+        rows.append(line)
+    facts = documents[0]
+    common.show(
+        f"{facts['adapter']}, torch {facts['torch']}: {facts['elements']:,} "
+        f"elements, best of {facts['rounds']} rounds",
+        columns,
+        rows,
+    )
+    for document in documents:
+        name = document["implementation"]
+        copies = [r.get("buffer_copy_rate", 0.0) for r in document["rows"]]
+        if any(copies):
+            print(f"{name}: the adapter's buffer copy: {max(copies):.1f} GB/s")
+        used = sorted({r["reference"] for r in document["rows"] if "ms" in r})
+        plain = [r for r in used if ", " in r]
+        print(f"{name}: fastest plain kernels: {'; '.join(plain)}")
+        print(f"{name}: {document['seconds']:.0f} s")
+        for row in document["rows"]:
+            if "error" in row:
+                print(f"{name}: {row['name']}: {row['error']}")
+            elif verdict(row, limit) == "MISSED":
+                print(
+                    f"{name}: {row['name']} reaches {row['ratio']:.2f} of "
+                    f"{row['against']}, below its {limit} of {row[limit]:.2f}"
+                )
+    return good
+
+
+def main() -> int:
+    parser = common.parser(__doc__)
+    parser.add_argument("--short", action="store_true", help="for CI")
+    parser.add_argument("--rounds", type=int, help="default: 9, short 4")
+    parser.add_argument("--list", action="store_true", help="the cases, no run")
+    arguments = parser.parse_args()
+    cases = [c for c in CASES if c.short or not arguments.short]
+    cases = common.chosen(cases, arguments.filter, lambda case: case.name)
+    if arguments.list:
+        for case in cases:
+            print(f"{case.name:<26} {case.unit:<8} {case.against}")
+        return 0
+    if arguments.both:
+        documents = common.run_both(__file__, arguments)
+        common.write_json(arguments.json, {"documents": documents})
+    else:
+        documents = [run(cases, arguments)]
+        common.write_json(arguments.json, documents[0])
+    good = report(documents)
+    common.plot_bars(
+        arguments.plot,
+        "rate, as a part of the plain WGSL kernel's; the mark is the bar",
+        [row["name"] for row in documents[0]["rows"]],
+        {
+            document["implementation"]: [
+                row.get("ratio") for row in document["rows"]
+            ]
+            for document in documents
+        },
+        [row["bar"] for row in documents[0]["rows"]],
+    )
+    return 0 if good else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
