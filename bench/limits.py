@@ -13,13 +13,14 @@ is held against a plain product, its transposed forms against a @ b.
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import time
 from typing import Any
 
 import common
 import torch
-from cases import CASES, Case, Data, N
+from cases import CASES, SHORT, Case, Data, N
 from plain import References
 
 Row = dict[str, Any]
@@ -96,7 +97,7 @@ def verdict(row: Row, limit: str) -> str:
 def run(cases: list[Case], arguments: argparse.Namespace) -> dict:
     rounds = arguments.rounds or (4 if arguments.short else 9)
     runner = Runner(arguments.short, rounds)
-    begin = time.perf_counter()
+    begin, busy = time.perf_counter(), os.getloadavg()[0]
     title = f"limits, {torch.webgpu.implementation()}"
     rows = [runner.measure(case) for case in common.progress(cases, title)]
     return {
@@ -104,6 +105,7 @@ def run(cases: list[Case], arguments: argparse.Namespace) -> dict:
         "elements": N,
         "rounds": rounds,
         "seconds": round(time.perf_counter() - begin, 1),
+        "load": busy,
         "limit": "floor" if arguments.short else "bar",
         "rows": rows,
     }
@@ -146,7 +148,10 @@ def report(documents: list[dict]) -> bool:
         used = sorted({r["reference"] for r in document["rows"] if "ms" in r})
         plain = [r for r in used if ", " in r]
         print(f"{name}: fastest plain kernels: {'; '.join(plain)}")
-        print(f"{name}: {document['seconds']:.0f} s")
+        print(
+            f"{name}: {document['seconds']:.0f} s, load average before: "
+            f"{document['load']:.1f}"
+        )
         for row in document["rows"]:
             if "error" in row:
                 print(f"{name}: {row['name']}: {row['error']}")
@@ -164,7 +169,7 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, help="default: 9, short 4")
     parser.add_argument("--list", action="store_true", help="the cases, no run")
     arguments = parser.parse_args()
-    cases = [c for c in CASES if c.short or not arguments.short]
+    cases = [c for c in CASES if not arguments.short or c.name in SHORT]
     cases = common.chosen(cases, arguments.filter, lambda case: case.name)
     if arguments.list:
         for case in cases:
