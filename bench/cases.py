@@ -194,9 +194,20 @@ class Case:
         return None if bar is None else 0.4 * bar
 
 
-def twice(wgpu: float, dawn: float) -> dict[str, float]:
-    """Twice the ratio that was measured before the wide kernels."""
-    return {"wgpu": 2 * wgpu, "dawn": 2 * dawn}
+# The ratios of the narrow kernels, one word per thread, which some bars are
+# made of: measured once, against the same plain kernels, on lavapipe.
+BEFORE = {
+    "exp": {"wgpu": 0.073, "dawn": 0.073},
+    "tanh": {"wgpu": 0.071, "dawn": 0.071},
+    "gelu": {"wgpu": 0.059, "dawn": 0.059},
+    "sigmoid": {"wgpu": 0.072, "dawn": 0.072},
+    "a @ b 512": {"wgpu": 2.0, "dawn": 2.0},
+    "a @ b 1024": {"wgpu": 2.0, "dawn": 2.0},
+}
+
+
+def twice(name: str) -> dict[str, float]:
+    return {key: 2 * ratio for key, ratio in BEFORE[name].items()}
 
 
 def bandwidth() -> list[Case]:
@@ -215,10 +226,10 @@ def bandwidth() -> list[Case]:
         c("add row", SCALE, 2 * W, lambda d: d.x + d.row, 0.7),
         c("add column", SCALE, 2 * W, lambda d: d.x + d.col, 0.7),
         # transcendental
-        c("exp", SCALE, 2 * W, lambda d: d.x.exp(), twice(0, 0)),
-        c("tanh", SCALE, 2 * W, lambda d: d.x.tanh(), twice(0, 0)),
-        c("gelu", SCALE, 2 * W, lambda d: F.gelu(d.x), twice(0, 0)),
-        c("sigmoid", SCALE, 2 * W, lambda d: d.x.sigmoid(), twice(0, 0)),
+        c("exp", SCALE, 2 * W, lambda d: d.x.exp(), twice("exp")),
+        c("tanh", SCALE, 2 * W, lambda d: d.x.tanh(), twice("tanh")),
+        c("gelu", SCALE, 2 * W, lambda d: F.gelu(d.x), twice("gelu")),
+        c("sigmoid", SCALE, 2 * W, lambda d: d.x.sigmoid(), twice("sigmoid")),
         # choices
         c("gt", ADD, 2 * W + B, lambda d: d.x > d.y, floor=0.1),
         c(
@@ -334,66 +345,41 @@ def bandwidth() -> list[Case]:
     ]
 
 
+def multiply(
+    n: int, flip: str = "", dtype: torch.dtype = torch.float32
+) -> Callable[[Data], object]:
+    """A product of squares, of which `flip` names the transposed ones."""
+
+    def run(data: Data) -> object:
+        a, b = data.square(n, dtype)
+        return (a.T if "a" in flip else a) @ (b.T if "b" in flip else b)
+
+    return run
+
+
+def matmul(*shapes: tuple[int, ...]) -> Callable[[Data], object]:
+    return lambda data: torch.matmul(*data.product(*shapes))
+
+
 def products() -> list[Case]:
     made = []
     for n in (512, 1024):
-        plain = f"a @ b {n}"
+        own = f"a @ b {n}"
 
-        def row(
-            name: str,
-            against: str,
-            run: Callable[[Data], object],
-            n: int = n,
-            bar: float | None = None,
-            floor: float | None = None,
+        def case(
+            name: str, against: str, run: Callable, bar: Bar, floor=None, n=n
         ) -> Case:
-            return Case(
-                f"{name} {n}",
-                against,
-                2 * n**3,
-                run,
-                bar,
-                floor,
-                unit="GFLOP/s",
-            )
+            work, named = 2 * n**3, f"{name} {n}"
+            return Case(named, against, work, run, bar, floor, "GFLOP/s")
 
+        half, brain = torch.float16, torch.bfloat16
         made += [
-            row(
-                "a @ b",
-                f"plain matmul {n}",
-                lambda d, n=n: torch.mm(*d.square(n)),
-                floor=0.5,
-            ),
-            row(
-                "a @ b.T",
-                plain,
-                lambda d, n=n: d.square(n)[0] @ d.square(n)[1].T,
-                bar=0.9,
-            ),
-            row(
-                "a.T @ b",
-                plain,
-                lambda d, n=n: d.square(n)[0].T @ d.square(n)[1],
-                bar=0.9,
-            ),
-            row(
-                "a.T @ b.T",
-                plain,
-                lambda d, n=n: d.square(n)[0].T @ d.square(n)[1].T,
-                bar=0.9,
-            ),
-            row(
-                "f16 a @ b",
-                plain,
-                lambda d, n=n: torch.mm(*d.square(n, torch.float16)),
-                floor=0.3,
-            ),
-            row(
-                "bf16 a @ b",
-                plain,
-                lambda d, n=n: torch.mm(*d.square(n, torch.bfloat16)),
-                floor=0.3,
-            ),
+            case("a @ b", f"plain matmul {n}", multiply(n), BEFORE[own]),
+            case("a @ b.T", own, multiply(n, "b"), 0.9),
+            case("a.T @ b", own, multiply(n, "a"), 0.9),
+            case("a.T @ b.T", own, multiply(n, "ab"), 0.9),
+            case("f16 a @ b", own, multiply(n, dtype=half), None, 0.3),
+            case("bf16 a @ b", own, multiply(n, dtype=brain), None, 0.3),
         ]
     shapes = {
         "batched 64 of 64": ((64, 64, 64), (64, 64, 64), 64**4),
@@ -406,7 +392,7 @@ def products() -> list[Case]:
             name,
             "a @ b 512",
             2 * work,
-            lambda d, a=a, b=b: torch.matmul(*d.product(a, b)),
+            matmul(a, b),
             floor=0.1,
             unit="GFLOP/s",
         )

@@ -9,6 +9,7 @@ import argparse
 import json
 import math
 import os
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -17,13 +18,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-from rich import box
-from rich.console import Console
-from rich.progress import track
-from rich.table import Table
+from tqdm import tqdm
 
 IMPLEMENTATIONS = ("wgpu", "dawn")
-LOG_WIDTH = 150  # of a table, where there is no terminal to ask
+
+# Options that are the caller's own business when it starts a process each.
+NOT_PASSED = ("both", "json", "plot", "markdown")
 
 Item = TypeVar("Item")
 Run = Callable[[], object]
@@ -85,6 +85,14 @@ def parser(description: str | None) -> argparse.ArgumentParser:
     made.add_argument("--json", metavar="FILE", help="write the figures there")
     made.add_argument("--plot", metavar="FILE", help="draw them (matplotlib)")
     made.add_argument(
+        "--markdown",
+        metavar="FILE",
+        help="replace the table between this script's marks there",
+    )
+    made.add_argument(
+        "--short", action="store_true", help="a quick look: fewer cases, rounds"
+    )
+    made.add_argument(
         "--filter", default="", help="only cases with this in their name"
     )
     made.add_argument(
@@ -106,7 +114,7 @@ def run_both(script: str, arguments: argparse.Namespace) -> list[dict]:
     """The documents of `script` under each implementation, made in turn."""
     passed = []
     for name, value in vars(arguments).items():
-        if name in ("both", "json", "plot") or value in (None, False):
+        if name in NOT_PASSED or value in (None, False):
             continue
         passed += [f"--{name}"] if value is True else [f"--{name}", str(value)]
     documents = []
@@ -142,9 +150,7 @@ def machine() -> dict[str, str]:
 def progress(items: Sequence[Item], title: str) -> Iterator[Item]:
     """A bar on a terminal, one line for each tenth in a log."""
     if sys.stderr.isatty():
-        yield from track(
-            items, description=title, console=Console(file=sys.stderr)
-        )
+        yield from tqdm(items, desc=title)
         return
     tenth = 0
     for i, item in enumerate(items):
@@ -154,15 +160,37 @@ def progress(items: Sequence[Item], title: str) -> Iterator[Item]:
         yield item
 
 
-def show(title: str, columns: Sequence[str], rows: Sequence[Sequence]) -> None:
-    """Prints a table; the first column is text, the others are figures."""
-    width = None if sys.stdout.isatty() else LOG_WIDTH
-    table = Table(title=title, box=box.MARKDOWN, title_justify="left")
-    for i, column in enumerate(columns):
-        table.add_column(column, justify="right" if i else "left", no_wrap=True)
-    for row in rows:
-        table.add_row(*(cell(value) for value in row))
-    Console(width=width, highlight=False).print(table)
+def table(columns: Sequence[str], rows: Sequence[Sequence]) -> str:
+    """As Markdown; the first column is text, the others are figures."""
+    cells = [list(columns), *([cell(value) for value in row] for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    lines = []
+    for row in cells:
+        padded = [row[0].ljust(widths[0])]
+        padded += [
+            text.rjust(width)
+            for text, width in zip(row[1:], widths[1:], strict=True)
+        ]
+        lines.append(f"| {' | '.join(padded)} |")
+    rule = [f"{'-' * width}-:" for width in widths[1:]]
+    lines.insert(1, f"|{'|'.join(['-' * (widths[0] + 2), *rule])}|")
+    return "\n".join(lines)
+
+
+def replace_table(path: str | None, script: str, text: str) -> None:
+    """Puts `text` between the marks of `script` in a Markdown file."""
+    if not path:
+        return
+    file, name = Path(path), Path(script).name
+    begin, end = f"<!-- begin {name} -->", f"<!-- end {name} -->"
+    page = file.read_text(encoding="utf-8")
+    if page.count(begin) != 1 or page.count(end) != 1:
+        raise SystemExit(f"{path} must have {begin} and {end} once")
+    before, _, rest = page.partition(begin)
+    after = rest.partition(end)[2]
+    command = shlex.join(["python", f"bench/{name}", *sys.argv[1:]])
+    made = f"Made by `{command}`.\n\n{text}"
+    file.write_text(f"{before}{begin}\n{made}\n{end}{after}", encoding="utf-8")
 
 
 def cell(value: object) -> str:

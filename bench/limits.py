@@ -38,9 +38,9 @@ class Runner:
         """Loops to hold the case against, and the work that one does."""
         if case.against == "buffer copy":
             return self.references.copy(), self.references.bytes("copy")
-        plain, _, kind = case.against.partition("plain ")
-        if plain:
-            other = self.named[case.against]
+        kind = case.against.removeprefix("plain ")
+        if kind == case.against:
+            other = self.named[kind]
             return {other.name: lambda: other.run(self.data)}, other.work
         if kind.startswith("matmul "):
             n = int(kind.split()[1])
@@ -111,8 +111,11 @@ def run(cases: list[Case], arguments: argparse.Namespace) -> dict:
     }
 
 
-def report(documents: list[dict]) -> bool:
-    """Prints the documents side by side; whether nothing was missed."""
+def report(documents: list[dict]) -> tuple[bool, str]:
+    """Prints the documents side by side.
+
+    Returns whether nothing was missed, and the table with its notes.
+    """
     limit = documents[0]["limit"]
     columns, rows = ["case", "unit", "against"], []
     for document in documents:
@@ -134,38 +137,40 @@ def report(documents: list[dict]) -> bool:
             ]
         rows.append(line)
     facts = documents[0]
-    common.show(
+    said = [
         f"{facts['adapter']}, torch {facts['torch']}: {facts['elements']:,} "
-        f"elements, best of {facts['rounds']} rounds",
-        columns,
-        rows,
-    )
+        f"elements, best of {facts['rounds']} rounds.",
+        common.table(columns, rows),
+    ]
+    notes, missed = [], []
     for document in documents:
         name = document["implementation"]
-        copies = [r.get("buffer_copy_rate", 0.0) for r in document["rows"]]
-        if any(copies):
-            print(f"{name}: the adapter's buffer copy: {max(copies):.1f} GB/s")
-        used = sorted({r["reference"] for r in document["rows"] if "ms" in r})
-        plain = [r for r in used if ", " in r]
-        print(f"{name}: fastest plain kernels: {'; '.join(plain)}")
-        print(
-            f"{name}: {document['seconds']:.0f} s, load average before: "
-            f"{document['load']:.1f}"
+        done = [r for r in document["rows"] if "ms" in r]
+        used = sorted(
+            {r["reference"] for r in done} - {r["name"] for r in done}
+        )
+        notes.append(f"- {name}: fastest references: {'; '.join(used)}.")
+        copies = [r.get("buffer_copy_rate", 0.0) for r in done]
+        notes.append(
+            f"- {name}: buffer copy {max(copies, default=0.0):.1f} GB/s; "
+            f"{document['seconds']:.0f} s; load average before "
+            f"{document['load']:.1f}."
         )
         for row in document["rows"]:
             if "error" in row:
-                print(f"{name}: {row['name']}: {row['error']}")
+                missed.append(f"{name}: {row['name']}: {row['error']}")
             elif verdict(row, limit) == "MISSED":
-                print(
+                missed.append(
                     f"{name}: {row['name']} reaches {row['ratio']:.2f} of "
                     f"{row['against']}, below its {limit} of {row[limit]:.2f}"
                 )
-    return good
+    text = "\n\n".join([*said, "\n".join(notes)])
+    print(text, *missed, sep="\n")
+    return good, text
 
 
 def main() -> int:
     parser = common.parser(__doc__)
-    parser.add_argument("--short", action="store_true", help="for CI")
     parser.add_argument("--rounds", type=int, help="default: 9, short 4")
     parser.add_argument("--list", action="store_true", help="the cases, no run")
     arguments = parser.parse_args()
@@ -181,7 +186,8 @@ def main() -> int:
     else:
         documents = [run(cases, arguments)]
         common.write_json(arguments.json, documents[0])
-    good = report(documents)
+    good, text = report(documents)
+    common.replace_table(arguments.markdown, __file__, text)
     common.plot_bars(
         arguments.plot,
         "rate, as a part of the plain WGSL kernel's; the mark is the bar",

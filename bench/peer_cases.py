@@ -17,6 +17,11 @@ Node = tuple[str, Sequence[Any], dict[str, Any]]
 SIDE = 1024
 SQUARE = (SIDE, SIDE)
 
+# The cases of peers.py --short.
+SHORT = frozenset(
+    {"matmul 512", "matvec 2048", "gelu", "add", "sum rows", "softmax"}
+)
+
 
 @dataclass(frozen=True)
 class PeerCase:
@@ -34,7 +39,7 @@ class PeerCase:
 
     def arrays(self) -> list[np.ndarray]:
         random = np.random.default_rng(0)
-        made = [
+        made: list[np.ndarray] = [
             random.standard_normal(shape, dtype=np.float32)
             for shape in self.shapes
         ]

@@ -25,7 +25,7 @@ from typing import Any
 import common
 import numpy as np
 import torch
-from peer_cases import CASES, PeerCase
+from peer_cases import CASES, SHORT, PeerCase
 
 MEAN_BAR = 2.5
 SAMPLE = 0.02  # seconds, at least
@@ -85,7 +85,8 @@ class OnnxRuntime:
             helper.make_tensor_value_info(name, kinds[a.dtype], a.shape)
             for name, a in zip("abc", arrays, strict=False)
         ]
-        nodes, constants = [], []
+        nodes: list[Any] = []
+        constants: list[Any] = []
         for i, (operator, names, attributes) in enumerate(case.onnx):
             last = i == len(case.onnx) - 1
             wanted = []
@@ -250,10 +251,11 @@ def mean(document: dict, peer: str) -> float:
     return common.geometric_mean(r for r in ratios if r is not None)
 
 
-def report(document: dict, whole: bool) -> bool:
-    """Prints one implementation's table; whether nothing was missed.
+def report(document: dict, whole: bool) -> tuple[bool, str]:
+    """Prints one implementation's table.
 
-    The mean is a bar only of the whole list of cases.
+    Returns whether nothing was missed, and the table. The mean is a bar only of
+    the whole list of cases.
     """
     shown = document["peers"]
     columns = ["case", "ours ms", *(f"{p} ms" for p in shown)]
@@ -285,33 +287,41 @@ def report(document: dict, whole: bool) -> bool:
         reached = mean(document, "ort") >= MEAN_BAR
         rows[-1][-1] = "ok" if reached else "MISSED"
         good &= reached
-    common.show(
+    text = (
         f"{document['adapter']}, {document['implementation']}: host to host, "
-        f"best of {document['rounds']} rounds",
-        columns,
-        rows,
+        f"best of {document['rounds']} rounds.\n\n"
+        + common.table(columns, rows)
     )
+    print(f"\n{text}")
     for row in document["rows"]:
         for name, what in row["wrong"].items():
             print(f"{row['name']}: {name}: {what}")
-    return good
+    for name in set(PEERS) - set(shown):
+        print(f"not compared with {name}: not installed, or not asked for")
+    return good, text
 
 
 def main() -> int:
     parser = common.parser(__doc__)
-    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--rounds", type=int, help="default: 7, short 3")
     parser.add_argument("--peers", default=",".join(PEERS), help="by comma")
     arguments = parser.parse_args()
+    arguments.rounds = arguments.rounds or (3 if arguments.short else 7)
     if unknown := set(arguments.peers.split(",")) - set(PEERS):
         raise SystemExit(f"unknown peers: {unknown}; there are {PEERS}")
-    cases = common.chosen(CASES, arguments.filter, lambda case: case.name)
+    cases = [c for c in CASES if not arguments.short or c.name in SHORT]
+    cases = common.chosen(cases, arguments.filter, lambda case: case.name)
     if arguments.both:
         documents = common.run_both(__file__, arguments)
         common.write_json(arguments.json, {"documents": documents})
     else:
         documents = [run(cases, arguments)]
         common.write_json(arguments.json, documents[0])
-    good = all([report(d, not arguments.filter) for d in documents])
+    whole = len(cases) == len(CASES)
+    reports = [report(document, whole) for document in documents]
+    common.replace_table(
+        arguments.markdown, __file__, "\n\n".join(text for _, text in reports)
+    )
     common.plot_bars(
         arguments.plot,
         "times faster than onnxruntime-webgpu; the mark is the bar",
@@ -322,7 +332,7 @@ def main() -> int:
         },
         [row["bar"] for row in documents[0]["rows"]],
     )
-    return 0 if good else 1
+    return 0 if all(good for good, _ in reports) else 1
 
 
 if __name__ == "__main__":

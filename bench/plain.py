@@ -2,8 +2,10 @@
 
 Each kind of work is written in every way that a careful author would try: one
 to eight vec4 per thread, adjacent or strided by the workgroup, three workgroup
-sizes, and grid-stride loops. A short tournament keeps the fastest; those run
-again beside each case, and the best of them in that run is the reference.
+sizes, loops over the grid, and loops over a workgroup's own chunk whose length
+is known only at run time (no compiler unrolls those; on a CPU they are the
+fastest). A short tournament keeps the fastest; those run again beside each
+case, and the best of them in that run is the reference.
 
 The kernels are compiled as trusted, like the package's own: no bounds checks,
 no PyTorch operator, no allocation.
@@ -25,9 +27,9 @@ KEPT = 3  # variants of a kind that run beside a case
 @dataclass(frozen=True)
 class Kind:
     inputs: int
-    body: str  # of one vec4, number i
+    body: str  # of vec4 number i, the J-th in flight
     traffic: int  # vec4 moved for each one
-    end: str = ""
+    end: str = ""  # sees the sum of all sJ as s
 
 
 # `read` may not store, and may not be optimised away: no sum of the data is
@@ -38,21 +40,29 @@ KINDS = {
     "add": Kind(2, "o[i] = a[i] + b[i];", 3),
     "fill": Kind(0, "o[i] = vec4<f32>(1.0);", 1),
     "read": Kind(
-        1, "s += a[i];", 1, "if (s.x == -12345.5) { o[0] = s + s.yzwx; }"
+        1, "sJ += a[i];", 1, "if (s.x == -12345.5) { o[0] = s + s.yzwx; }"
     ),
 }
 
 
 @dataclass(frozen=True)
 class Shape:
-    """How the work is divided: `per_thread` vec4, or a loop over the grid."""
+    """How the work is divided among threads.
+
+    adjacent, strided: `per_thread` vec4 each, in straight code up to 8
+    grid: a loop of `per_thread`, each a grid apart
+    chunk: the same number, in a loop over the workgroup's own chunk that ends
+    where num_workgroups says, `unroll` vec4 in flight
+    """
 
     workgroup: int
     per_thread: int
-    walk: str  # "adjacent", "strided" or "grid"
+    walk: str
+    unroll: int = 1
 
     def __str__(self) -> str:
-        return f"{self.walk} {self.per_thread} x {self.workgroup}"
+        shown = f"{self.walk} {self.per_thread} x {self.workgroup}"
+        return shown + (f" by {self.unroll}" if self.unroll > 1 else "")
 
 
 def shapes(kind: str, short: bool) -> list[Shape]:
@@ -62,6 +72,12 @@ def shapes(kind: str, short: bool) -> list[Shape]:
     made += [Shape(w, n, "adjacent") for w in workgroups for n in widths[1:]]
     longer = (64,) if short else (16, 64, 256)
     made += [Shape(w, n, "grid") for w in workgroups for n in longer]
+    made += [
+        Shape(w, n, "chunk", unroll)
+        for w in workgroups
+        for n in longer
+        for unroll in ((2,) if short else (1, 2, 4))
+    ]
     if kind == "read":
         made += [Shape(w, n, "adjacent") for w in workgroups for n in longer]
     return made
@@ -74,40 +90,59 @@ def text(kind: Kind, shape: Shape, count: int) -> tuple[str, int]:
         f"@group(0) @binding({i}) var<storage, read> {name}: array<vec4<f32>>;"
         for i, name in enumerate(names)
     ]
-    lines.append(
-        f"@group(0) @binding({len(names)}) "
-        "var<storage, read_write> o: array<vec4<f32>>;"
-    )
     per_group = shape.workgroup * shape.per_thread
     groups = -(-count // per_group)
-    threads = groups * shape.workgroup
-    index = {
-        "adjacent": f"(g * {shape.workgroup}u + l) * {shape.per_thread}u + j",
-        "strided": f"g * {per_group}u + j * {shape.workgroup}u + l",
-        "grid": f"j * {threads}u + g * {shape.workgroup}u + l",
-    }[shape.walk]
     # Only a count that does not divide needs a check.
     exact = count % per_group == 0 and groups <= 32768
     body = kind.body if exact else f"if (i < {count}u) {{ {kind.body} }}"
-    lines.append(
-        f"@compute @workgroup_size({shape.workgroup})\n"
-        "fn main(@builtin(workgroup_id) w: vec3<u32>,\n"
-        "        @builtin(num_workgroups) n: vec3<u32>,\n"
-        "        @builtin(local_invocation_index) l: u32) {\n"
-        f"  let g = {'w.x' if exact else 'w.y * n.x + w.x'};\n"
-        "  var s = vec4<f32>();"
-    )
-    if shape.walk == "grid" or shape.per_thread > 8:
-        lines.append(
-            f"  for (var j = 0u; j < {shape.per_thread}u; j++) {{\n"
-            f"    let i = {index};\n    {body}\n  }}"
-        )
-    else:
-        for j in range(shape.per_thread):
-            step = index.replace("j", f"{j}u")
-            lines.append(f"  {{ let i = {step}; {body} }}")
-    lines.append(f"  {kind.end}\n}}")
+    lines += [
+        f"@group(0) @binding({len(names)}) "
+        "var<storage, read_write> o: array<vec4<f32>>;",
+        f"@compute @workgroup_size({shape.workgroup})",
+        "fn main(@builtin(workgroup_id) w: vec3<u32>,",
+        "        @builtin(num_workgroups) n: vec3<u32>,",
+        "        @builtin(local_invocation_index) l: u32) {",
+        f"  let g = {'w.x' if exact else 'w.y * n.x + w.x'};",
+        *walk(shape, body, groups, count),
+        f"  {kind.end}",
+        "}",
+    ]
     return "\n".join(lines), groups
+
+
+def walk(shape: Shape, body: str, groups: int, count: int) -> list[str]:
+    size, each = shape.workgroup, shape.per_thread
+    looped = shape.walk in ("grid", "chunk") or each > 8
+    flying = shape.unroll if looped else each
+
+    def one(j: int, index: str) -> str:
+        return f"    {{ let i = {index}; {body.replace('J', str(j))} }}"
+
+    if shape.walk == "chunk":
+        step = size * flying
+        lines = [
+            f"  let steps = {-(-count // step)}u;",
+            f"  let per = (steps + n.x * n.y - 1u) / (n.x * n.y) * {step}u;",
+            f"  for (var k = g * per + l; k < g * per + per; k += {step}u) {{",
+            *(one(j, f"k + {j * size}u") for j in range(flying)),
+            "  }",
+        ]
+    else:
+        index = {
+            "adjacent": f"(g * {size}u + l) * {each}u + j",
+            "strided": f"g * {size * each}u + j * {size}u + l",
+            "grid": f"j * {groups * size}u + g * {size}u + l",
+        }[shape.walk]
+        lines = [one(j, index.replace("j", f"{j}u")) for j in range(flying)]
+        if looped:
+            head = f"  for (var j = 0u; j < {each}u; j++) {{"
+            lines = [head, one(0, index), "  }"]
+    sums = [f"s{j}" for j in range(flying)]
+    return [
+        *(f"  var {name} = vec4<f32>();" for name in sums),
+        *lines,
+        f"  let s = {' + '.join(sums)};",
+    ]
 
 
 def fold(groups: int) -> tuple[int, int, int]:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import common
 import torch
 
-SMALLEST, LARGEST = 1 << 10, 1 << 29
+SMALLEST = 1 << 10
 COLUMNS = 1024  # of what softmax sees, where there are as many
 
 
@@ -78,7 +78,7 @@ def measure(size: int, operations: list[Operation], rounds: int) -> dict:
 def run(operations: list[Operation], arguments: argparse.Namespace) -> dict:
     rows = []
     title = f"scaling, {torch.webgpu.implementation()}"
-    largest = int(arguments.largest * (1 << 20))
+    largest = arguments.largest << 20
     for size in common.progress(sizes(largest), title):
         # The largest take seconds a round, and their noise is small.
         rounds = arguments.rounds if size < 1 << 26 else 3
@@ -87,7 +87,8 @@ def run(operations: list[Operation], arguments: argparse.Namespace) -> dict:
     return {**common.machine(), "rounds": arguments.rounds, "rows": rows}
 
 
-def report(documents: list[dict]) -> None:
+def report(documents: list[dict]) -> str:
+    """Prints the documents side by side; returns what it printed."""
     names = list(documents[0]["rows"][0]["gbs"])
     columns = ["input"]
     for document in documents:
@@ -98,20 +99,32 @@ def report(documents: list[dict]) -> None:
         for part in parts:
             line += [part["gbs"].get(name) for name in names]
         rows.append(line)
-    common.show(f"{documents[0]['adapter']}: GB/s by size", columns, rows)
+    lines = [
+        f"{documents[0]['adapter']}: GB/s by the size of an input.",
+        "",
+        common.table(columns, rows),
+    ]
     for document in documents:
         for row in document["rows"]:
             if "error" in row:
-                print(f"{label(row['bytes'])}: {row['error']}")
+                lines.append(
+                    f"\n{document['implementation']}, {label(row['bytes'])}: "
+                    f"{row['error']}"
+                )
+    text = "\n".join(lines)
+    print(text)
+    return text
 
 
 def main() -> int:
     parser = common.parser(__doc__)
-    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--rounds", type=int, help="default: 7, short 3")
     parser.add_argument(
-        "--largest", type=float, default=LARGEST >> 20, help="in MiB"
+        "--largest", type=int, help="in MiB; default: 512, short 16"
     )
     arguments = parser.parse_args()
+    arguments.rounds = arguments.rounds or (3 if arguments.short else 7)
+    arguments.largest = arguments.largest or (16 if arguments.short else 512)
     operations = common.chosen(OPERATIONS, arguments.filter, lambda o: o.name)
     if arguments.both:
         documents = common.run_both(__file__, arguments)
@@ -119,7 +132,8 @@ def main() -> int:
     else:
         documents = [run(operations, arguments)]
         common.write_json(arguments.json, documents[0])
-    report(documents)
+    text = report(documents)
+    common.replace_table(arguments.markdown, __file__, text)
     common.plot_lines(
         arguments.plot,
         "throughput by size",

@@ -55,16 +55,36 @@ def test_a_filter_that_finds_nothing_says_so() -> None:
         common.chosen(["add", "mul"], "nope", str)
 
 
-def test_table_and_json(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
-    common.show("title", ["case", "GB/s"], [["add", 1.234], ["mul", None]])
-    lines = capsys.readouterr().out.splitlines()
-    assert any("add" in line and "1.23" in line for line in lines)
-    assert any("mul" in line and "-" in line for line in lines)
+def test_table() -> None:
+    made = common.table(["case", "GB/s"], [["add", 1.234], ["mul", None]])
+    assert made.splitlines() == [
+        "| case | GB/s |",
+        "|------|-----:|",
+        "| add  | 1.23 |",
+        "| mul  |    - |",
+    ]
+
+
+def test_json(tmp_path: Path) -> None:
     file = tmp_path / "out.json"
     common.write_json(str(file), {"rows": [1.5]})
     assert json.loads(file.read_text()) == {"rows": [1.5]}
+
+
+def test_tables_replace_tables(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("A\n<!-- begin x.py -->\nold\n<!-- end x.py -->\nB\n")
+    monkeypatch.setattr("sys.argv", ["x.py", "--both"])
+    for _ in range(2):
+        common.replace_table(str(page), "bench/x.py", "| new |")
+    assert page.read_text() == (
+        "A\n<!-- begin x.py -->\nMade by `python bench/x.py --both`.\n\n"
+        "| new |\n<!-- end x.py -->\nB\n"
+    )
+    with pytest.raises(SystemExit, match=r"begin y\.py"):
+        common.replace_table(str(page), "bench/y.py", "")
 
 
 def test_progress_yields_everything(

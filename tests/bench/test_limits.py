@@ -69,9 +69,9 @@ def test_every_case_has_a_reference_and_a_limit() -> None:
 
 def test_one_case_end_to_end(tmp_path: Path) -> None:
     file = tmp_path / "limits.json"
+    options = "--short --rounds 1 --filter relu --json".split()
     done = subprocess.run(
-        [sys.executable, ROOT / "bench/limits.py", "--short", "--rounds", "1"]
-        + ["--filter", "relu", "--json", str(file)],
+        [sys.executable, str(ROOT / "bench/limits.py"), *options, file],
         capture_output=True,
         text=True,
         check=False,
@@ -106,7 +106,8 @@ def test_a_slow_family_falls_below_its_floor(
         "limit": "floor",
         "rows": [row],
     }
-    assert not limits.report([document])
+    good, table = limits.report([document])
+    assert not good and "MISSED" in table
     assert "planted reaches" in capsys.readouterr().out
 
 
