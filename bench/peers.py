@@ -27,6 +27,8 @@ import numpy as np
 import torch
 from peer_cases import CASES, SHORT, PeerCase
 
+import torch_webgpu  # noqa: F401 - no entry point without an installation
+
 MEAN_BAR = 2.5
 SAMPLE = 0.02  # seconds, at least
 PEERS = ("ort", "tinygrad", "cpu")

@@ -15,6 +15,8 @@ from dataclasses import dataclass
 import common
 import torch
 
+import torch_webgpu  # noqa: F401 - no entry point without an installation
+
 SMALLEST = 1 << 10
 COLUMNS = 1024  # of what softmax sees, where there are as many
 
