@@ -29,7 +29,7 @@ Row = dict[str, Any]
 class Runner:
     def __init__(self, short: bool, rounds: int) -> None:
         self.rounds = rounds
-        self.sample = 0.005 if short else 0.02
+        self.sample = 0.005 if short else 0.01
         self.data = Data()
         self.references = References(N, short)
         self.named = {case.name: case for case in CASES}
@@ -92,7 +92,7 @@ def verdict(row: Row, limit: str) -> str:
 
 
 def run(cases: list[Case], arguments: argparse.Namespace) -> dict:
-    rounds = arguments.rounds or (4 if arguments.short else 9)
+    rounds = arguments.rounds or (4 if arguments.short else 15)
     runner = Runner(arguments.short, rounds)
     begin, busy = time.perf_counter(), os.getloadavg()[0]
     title = f"limits, {torch.webgpu.implementation()}"
@@ -175,7 +175,7 @@ def report(documents: list[dict]) -> tuple[bool, str]:
 
 def main() -> int:
     parser = common.parser(__doc__)
-    parser.add_argument("--rounds", type=int, help="default: 9, short 4")
+    parser.add_argument("--rounds", type=int, help="default: 15, short 4")
     parser.add_argument("--list", action="store_true", help="the cases, no run")
     arguments = parser.parse_args()
     cases = [c for c in CASES if not arguments.short or c.name in SHORT]

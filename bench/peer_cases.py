@@ -106,6 +106,14 @@ CASES = [
         tolerance=1e-3,
     ),
     PeerCase(
+        "vector by matrix 2048",
+        [(1, 2048), (2048, 2048)],
+        lambda a, b: a @ b,
+        [("MatMul", "ab", {})],
+        lambda a, b: a @ b,
+        tolerance=1e-3,
+    ),
+    PeerCase(
         "batched 32 of 128",
         [(32, 128, 128), (32, 128, 128)],
         lambda a, b: a @ b,
