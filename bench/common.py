@@ -133,8 +133,8 @@ def run_both(script: str, arguments: argparse.Namespace) -> list[dict]:
     return documents
 
 
-def machine() -> dict[str, str]:
-    """What the figures hold for."""
+def machine() -> dict[str, Any]:
+    """What the figures hold for; called before the work."""
     import torch
 
     info = torch.webgpu.adapter_info()
@@ -143,6 +143,7 @@ def machine() -> dict[str, str]:
         "adapter": info["name"],
         "driver": info["description"],
         "torch": torch.__version__,
+        "load": os.getloadavg()[0],
     }
 
 

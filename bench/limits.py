@@ -13,7 +13,6 @@ is held against a plain product, its transposed forms against a @ b.
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 import time
 from typing import Any
@@ -94,7 +93,7 @@ def verdict(row: Row, limit: str) -> str:
 def run(cases: list[Case], arguments: argparse.Namespace) -> dict:
     rounds = arguments.rounds or (4 if arguments.short else 15)
     runner = Runner(arguments.short, rounds)
-    begin, busy = time.perf_counter(), os.getloadavg()[0]
+    facts, begin = common.machine(), time.perf_counter()
     title = f"limits, {torch.webgpu.implementation()}"
     limit = "floor" if arguments.short else "bar"
     rows = []
@@ -105,11 +104,10 @@ def run(cases: list[Case], arguments: argparse.Namespace) -> dict:
             row = runner.measure(case)
         rows.append(row)
     return {
-        **common.machine(),
+        **facts,
         "elements": N,
         "rounds": rounds,
         "seconds": round(time.perf_counter() - begin, 1),
-        "load": busy,
         "limit": limit,
         "rows": rows,
     }

@@ -235,13 +235,14 @@ def verdict(row: dict) -> str:
 
 def run(cases: list[PeerCase], arguments: argparse.Namespace) -> dict:
     others = peers(arguments.peers.split(","))
+    facts = common.machine()
     title = f"peers, {torch.webgpu.implementation()}"
     rows = [
         {**measure(case, others, arguments.rounds), "bar": case.bar}
         for case in common.progress(cases, title)
     ]
     return {
-        **common.machine(),
+        **facts,
         "peers": list(others),
         "rounds": arguments.rounds,
         "rows": rows,
@@ -291,14 +292,14 @@ def report(document: dict, whole: bool) -> tuple[bool, str]:
         good &= reached
     text = (
         f"{document['adapter']}, {document['implementation']}: host to host, "
-        f"best of {document['rounds']} rounds.\n\n"
-        + common.table(columns, rows)
+        f"best of {document['rounds']} rounds; load average before "
+        f"{document['load']:.1f}.\n\n" + common.table(columns, rows)
     )
     print(f"\n{text}")
     for row in document["rows"]:
         for name, what in row["wrong"].items():
             print(f"{row['name']}: {name}: {what}")
-    for name in set(PEERS) - set(shown):
+    for name in (p for p in PEERS if p not in shown):
         print(f"not compared with {name}: not installed, or not asked for")
     return good, text
 

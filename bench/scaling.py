@@ -78,7 +78,7 @@ def measure(size: int, operations: list[Operation], rounds: int) -> dict:
 
 
 def run(operations: list[Operation], arguments: argparse.Namespace) -> dict:
-    rows = []
+    facts, rows = common.machine(), []
     title = f"scaling, {torch.webgpu.implementation()}"
     largest = arguments.largest << 20
     for size in common.progress(sizes(largest), title):
@@ -86,7 +86,7 @@ def run(operations: list[Operation], arguments: argparse.Namespace) -> dict:
         rounds = arguments.rounds if size < 1 << 26 else 3
         rows.append(measure(size, operations, rounds))
         torch.webgpu.empty_cache()
-    return {**common.machine(), "rounds": arguments.rounds, "rows": rows}
+    return {**facts, "rounds": arguments.rounds, "rows": rows}
 
 
 def report(documents: list[dict]) -> str:
@@ -102,7 +102,8 @@ def report(documents: list[dict]) -> str:
             line += [part["gbs"].get(name) for name in names]
         rows.append(line)
     lines = [
-        f"{documents[0]['adapter']}: GB/s by the size of an input.",
+        f"{documents[0]['adapter']}: GB/s by the size of an input; load "
+        f"average before {', '.join(format(d['load'], '.1f') for d in documents)}.",
         "",
         common.table(columns, rows),
     ]
