@@ -101,9 +101,10 @@ def report(documents: list[dict]) -> str:
         for part in parts:
             line += [part["gbs"].get(name) for name in names]
         rows.append(line)
+    loads = ", ".join(common.cell(d["load"]) for d in documents)
     lines = [
         f"{documents[0]['adapter']}: GB/s by the size of an input; load "
-        f"average before {', '.join(format(d['load'], '.1f') for d in documents)}.",
+        f"average before {loads}.",
         "",
         common.table(columns, rows),
     ]
