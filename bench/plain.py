@@ -220,13 +220,18 @@ class References:
         self._short = short
         self._tensors = [torch.rand(elements).to("webgpu") for _ in range(3)]
         self._kept: dict[str, dict[str, Run]] = {}
+        self._copied: dict[int, list[torch.Tensor]] = {}
 
     def bytes(self, kind: str) -> int:
         return KINDS[kind].traffic * 4 * self._elements
 
-    def copy(self) -> dict[str, Run]:
-        """The adapter's buffer copy."""
-        a, b = self._tensors[:2]
+    def copy(self, size: int) -> dict[str, Run]:
+        """The adapter's buffer copy of `size` bytes."""
+        if size not in self._copied:
+            self._copied[size] = [
+                torch.zeros(size // 4, device="webgpu") for _ in range(2)
+            ]
+        a, b = self._copied[size]
         return {"buffer copy": lambda: _C.bench_buffer_copy(a, b)}
 
     def of(self, kind: str) -> dict[str, Run]:
