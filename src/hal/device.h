@@ -29,6 +29,8 @@ struct DeviceOptions {
   // Where compiled shaders are kept between processes, if the implementation
   // can; "" = nowhere.
   std::string cache_folder;
+  // For what the layers above keep between processes; unused here. "" = none.
+  std::string tuning_folder;
 };
 
 // In the order in which DeviceOptions::adapter counts them.

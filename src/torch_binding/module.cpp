@@ -38,6 +38,7 @@ hal::DeviceOptions options_from_python(const nb::object& resolve) {
     options.adapter = nb::cast<std::string>(found.attr("adapter"));
     options.validation = nb::cast<bool>(found.attr("validation"));
     options.cache_folder = nb::cast<std::string>(found.attr("cache_folder"));
+    options.tuning_folder = nb::cast<std::string>(found.attr("tuning_folder"));
     return options;
   } catch (nb::python_error& error) {
     // Only the sentence: this runs inside operators, whose traceback is
