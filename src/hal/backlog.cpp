@@ -22,7 +22,10 @@ void Backlog::add(const Kernel* kernel, uint64_t workgroups, uint64_t bytes) {
   tag = (tag ^ tag >> 32) * 0x9E3779B97F4A7C15;
   tag ^= tag >> 32;
   Estimate& estimate = estimates_[tag % kEstimates];
-  if (estimate.tag != tag) estimate = {tag, 0, kUnknown};
+  if (estimate.tag != tag) estimate = {tag, 0, kUnknown, 0};
+  if (estimate.seconds < 0.0) {
+    repeats_ = std::max(repeats_, ++estimate.repeats);
+  }
   open_.tags.push_back(tag);
   count(open_, tag);
 }
@@ -38,20 +41,24 @@ void Backlog::count(Window& window, uint64_t tag) const {
 }
 
 void Backlog::drop() {
+  for (const uint64_t tag : open_.tags)
+    estimates_[tag % kEstimates].repeats = 0;
+  repeats_ = 0;
   open_.tags.clear();
   open_.seconds = 0.0;
   open_.unknown = 0;
 }
 
 void Backlog::submit(Clock::time_point now) {
-  if (queued_.empty()) earliest_start_ = latest_start_ = seen_running_ = now;
-  queued_.push_back(std::move(open_));
+  if (queued_.empty()) earliest_start_ = latest_start_ = now;
+  seen_running_ = now;
   if (spare_.empty()) {
-    open_ = {};
+    queued_.emplace_back();
   } else {
-    open_ = std::move(spare_.back());
+    queued_.push_back(std::move(spare_.back()));
     spare_.pop_back();
   }
+  queued_.back() = open_;  // into the memory of an earlier one
   drop();
 }
 

@@ -22,12 +22,17 @@ class Backlog {
   // One more command of the open window; a copy has no kernel.
   void add(const Kernel* kernel, uint64_t workgroups, uint64_t bytes);
   void drop();  // the open window is given up
+  // The open window has been submitted. What was queued before counts as
+  // running until now: on some drivers a submit waits for it.
   void submit(Clock::time_point now);
   // The last window that has ended, counted from 1, as the host sees it now.
   void observe(uint64_t completed, Clock::time_point now);
 
-  // Whether the open window is long enough to be submitted before it is full.
-  bool window_long() const { return open_.seconds >= kWindowSeconds; }
+  // Whether the open window is long enough to be submitted before it is full,
+  // or repeats something new, of which a few tell enough.
+  bool window_long() const {
+    return open_.seconds >= kWindowSeconds || repeats_ >= kNewRepeats;
+  }
   // Whether no further window should be opened now.
   bool full() const;
 
@@ -37,6 +42,7 @@ class Backlog {
   static constexpr double kSeconds = 0.25;
   static constexpr double kWindowSeconds = kSeconds / 2;
   static constexpr size_t kAlwaysAllowed = 2;
+  static constexpr uint32_t kNewRepeats = 8;
   static constexpr double kUnknown = -1.0;
   static constexpr size_t kEstimates = 2048;
 
@@ -45,6 +51,7 @@ class Backlog {
     uint64_t tag = 0;
     uint64_t updated = 0;
     double seconds = kUnknown;
+    uint32_t repeats = 0;  // in the open window, while it is unknown
   };
   struct Window {
     std::vector<uint64_t> tags;
@@ -58,6 +65,7 @@ class Backlog {
   std::array<Estimate, kEstimates> estimates_;
   uint64_t updates_ = 0;
   Window open_;
+  uint32_t repeats_ = 0;  // the most of any
   std::deque<Window> queued_;
   std::vector<Window> spare_;  // keeps the vectors' memory
   uint64_t completed_ = 0;

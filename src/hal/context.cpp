@@ -17,9 +17,8 @@ constexpr int kPatience = 100;
 
 // The time between two polls. Neither implementation has a wait that leaves the
 // device to other threads: wgpu-native's holds up every submit, Dawn is not
-// made for calls from two threads. Short waits yield, so that a readback costs
-// what it did; then the sleep is a part of the time that has passed, up to a
-// bound that nobody feels.
+// made for calls from two threads. Short waits yield, so that a readback is not
+// late; then the sleep is a small part of the time that has passed.
 class Pause {
  public:
   void operator()() {
@@ -29,14 +28,14 @@ class Pause {
       std::this_thread::yield();
     } else {
       std::this_thread::sleep_for(
-          std::clamp<nanoseconds>(waited / 16, kShortest, kLongest));
+          std::clamp<nanoseconds>(waited / 64, kShortest, kLongest));
     }
   }
 
  private:
   static constexpr std::chrono::microseconds kYielding{100};
   static constexpr std::chrono::microseconds kShortest{20};
-  static constexpr std::chrono::microseconds kLongest{200};
+  static constexpr std::chrono::microseconds kLongest{1000};
   const std::chrono::steady_clock::time_point start_ =
       std::chrono::steady_clock::now();
 };

@@ -265,6 +265,7 @@ void Stream::flush_locked() {
     context_.procs.QueueWriteBuffer(context_.queue, params_buffer_, 0,
                                     params_.data(), params_used_);
   }
+  if (submitted_ != context_.completed_window) context_.poll();
   submit_window(commands);
 }
 
