@@ -263,8 +263,9 @@ NB_MODULE(_C, m) {
 
   nb::class_<UserKernel>(m, "UserKernel")
       .def(nb::init<const std::string&, const std::string&, const std::string&,
-                    const std::vector<bool>&>(),
-           "label"_a, "wgsl"_a, "entry_point"_a, "writes"_a, NoGil())
+                    const std::vector<bool>&, bool, bool>(),
+           "label"_a, "wgsl"_a, "entry_point"_a, "writes"_a,
+           "trusted"_a = false, "subgroups"_a = false, NoGil())
       .def("launch", &launch_kernel, "tensors"_a, nb::kw_only(), "grid"_a);
 }
 

@@ -18,14 +18,16 @@ void check_grid(const std::string& label, hal::Grid grid, uint32_t limit) {
 
 UserKernel::UserKernel(const std::string& label, const std::string& wgsl,
                        const std::string& entry_point,
-                       const std::vector<bool>& writes)
+                       const std::vector<bool>& writes, bool trusted,
+                       bool subgroups)
     : writes_(writes), label_(label) {
   hal::ShaderSource source;
   source.label = label;
   source.wgsl = wgsl;
   source.entry_point = entry_point;
   source.has_params = false;
-  source.trusted = false;
+  source.trusted = trusted;
+  source.subgroups = subgroups;
   for (const bool write : writes) {
     source.bindings.push_back(write ? hal::Access::ReadWrite
                                     : hal::Access::Read);

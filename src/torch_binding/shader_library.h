@@ -10,12 +10,14 @@
 
 namespace torch_webgpu::binding {
 
-// One kernel of a user's WGSL. The HAL owns the compiled kernel and keeps it
-// as long as the device. Always bounds-checked.
+// One kernel of WGSL from outside. The HAL owns the compiled kernel and keeps
+// it as long as the device. Bounds-checked unless `trusted`, which is for
+// benchmarks that compare with the library's own kernels.
 class UserKernel {
  public:
   UserKernel(const std::string& label, const std::string& wgsl,
-             const std::string& entry_point, const std::vector<bool>& writes);
+             const std::string& entry_point, const std::vector<bool>& writes,
+             bool trusted, bool subgroups);
 
   // Binds the tensors in order. They are contiguous webgpu tensors; a tensor
   // that is written shares its buffer with no other.

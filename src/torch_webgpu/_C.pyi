@@ -28,7 +28,13 @@ def default_generator() -> torch.Generator: ...
 
 class UserKernel:
     def __init__(
-        self, label: str, wgsl: str, entry_point: str, writes: list[bool]
+        self,
+        label: str,
+        wgsl: str,
+        entry_point: str,
+        writes: list[bool],
+        trusted: bool = False,
+        subgroups: bool = False,
     ) -> None: ...
     def launch(
         self, *tensors: torch.Tensor, grid: tuple[int, int, int]

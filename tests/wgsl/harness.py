@@ -21,7 +21,7 @@ LIBRARY = Path(__file__).parents[2] / "wgsl" / "lib"
 # are parts of kernels and name what a kernel declares.
 MODULES = (
     *("float", "math", "pow", "divide", "trig", "special"),
-    *("i64", "cast", "flag"),
+    *("i64", "cast", "flag", "quad"),
 )
 COMPUTE_TYPES = ("f32", "i32", "u32", "i64")
 IMPLEMENTATIONS = {"wgpu": "wgpu", "dawn": "wgpudawn"}

@@ -146,26 +146,20 @@ fn f16_bits_to_f32(h: u32) -> f32 {
   return bitcast<f32>(sign | bits);
 }
 
-// Nearest, ties to even; overflow gives infinity.
+// Nearest, ties to even; overflow gives infinity. Without branches, which cost
+// more than both ways do.
 fn f32_to_f16_bits(x: f32) -> u32 {
   let bits = bitcast<u32>(x);
   let sign = (bits >> 16u) & 0x8000u;
   let magnitude = bits & 0x7fffffffu;
-  if (magnitude >= 0x47800000u) {
-    return sign | select(0x7c00u, 0x7e00u, magnitude > 0x7f800000u);
-  }
-  if (magnitude >= 0x38800000u) {
-    let rounded = magnitude + 0xfffu + ((magnitude >> 13u) & 1u);
-    return sign | ((rounded - 0x38000000u) >> 13u);
-  }
-  if (magnitude < 0x33000000u) {
-    return sign;
-  }
-  // A denormal: the mantissa in units of 2^-24.
-  let mantissa = (magnitude & 0x7fffffu) | 0x800000u;
-  let shift = 126u - (magnitude >> 23u);
-  let odd = (mantissa >> shift) & 1u;
-  return sign | ((mantissa + (1u << (shift - 1u)) - 1u + odd) >> shift);
+  // 2^16 stands for all that is too large, 1.5 * 2^16 for NaN.
+  let bounded = select(min(magnitude, 0x47800000u), 0x47c00000u,
+                       magnitude > 0x7f800000u);
+  let rounded = bounded + 0xfffu + ((bounded >> 13u) & 1u);
+  // A denormal: the last bit of a sum with 1/2 is 2^-24.
+  let tiny = bitcast<u32>(bitcast<f32>(magnitude) + 0.5) - 0x3f000000u;
+  return sign | select((rounded - 0x38000000u) >> 13u, tiny,
+                       magnitude < 0x38800000u);
 }
 
 fn bf16_bits_to_f32(h: u32) -> f32 {

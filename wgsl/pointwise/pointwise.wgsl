@@ -1,11 +1,23 @@
-// The output is dense and walked in memory order; inputs are dense or strided.
-// A thread owns one word of the output.
+// One expression, element by element: for operands that cannot be moved in
+// chunks, and for expressions that cost more than the memory. A thread owns
+// whole words of the output, which is dense.
 
-fn value(e: u32) -> {{result}} {
-{{index}}
-  let {{it}} = {{convert_{{it}}}}(load_{{it}}(index_{{it}}));
-{{scalars}}
-  return {{expression}};
+{{value}}
+
+fn element(e: u32) -> {{result}} {
+{{places}}
+  return value({{elements}});
+}
+
+// The word that begins with element e, or the part of it that is inside.
+fn store_word(e: u32) {
+  {{store}}
+  for (var i = e; i != e + lanes_o; i++) {
+    // Wraps to a huge number for the elements before the first.
+    if i < p.count {
+      store_o(p.offset_o + i, element(i));
+    }
+  }
 }
 
 @compute @workgroup_size({{workgroup}})
@@ -13,12 +25,8 @@ fn main(@builtin(workgroup_id) group: vec3<u32>,
         @builtin(num_workgroups) groups: vec3<u32>,
         @builtin(local_invocation_index) lane: u32) {
   let thread = thread_index(group, groups, lane, {{workgroup}}u);
-  let skipped = p.offset_o % lanes_o;
-  for (var k = 0u; k < lanes_o; k++) {
-    // Wraps to a huge number for the elements before the first.
-    let e = thread * lanes_o + k - skipped;
-    if e < p.count {
-      store_o(p.offset_o + e, value(e));
-    }
+  let first = thread * {{words}}u * lanes_o - p.offset_o % lanes_o;
+  for (var w = 0u; w < {{words}}u; w++) {
+    store_word(first + w * lanes_o);
   }
 }

@@ -14,3 +14,9 @@ fn scatter_{{name}}(i: u32, value: f32) {
   atomic_and_{{name}}(i >> 1u, ~(0xffffu << shift));
   atomic_or_{{name}}(i >> 1u, ((f32_to_f16_bits(value)) & 0xffffu) << shift);
 }
+fn load4_{{name}}(q: u32) -> vec4<f32> {
+  return unpack4_f16(read4_{{name}}(q));
+}
+fn store4_{{name}}(q: u32, value: vec4<f32>) {
+  write4_{{name}}(q, pack4_f16(value));
+}

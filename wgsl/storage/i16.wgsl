@@ -14,3 +14,9 @@ fn scatter_{{name}}(i: u32, value: i32) {
   atomic_and_{{name}}(i >> 1u, ~(0xffffu << shift));
   atomic_or_{{name}}(i >> 1u, ((bitcast<u32>(value)) & 0xffffu) << shift);
 }
+fn load4_{{name}}(q: u32) -> vec4<i32> {
+  return unpack4_i16(read4_{{name}}(q));
+}
+fn store4_{{name}}(q: u32, value: vec4<i32>) {
+  write4_{{name}}(q, pack4_i16(value));
+}

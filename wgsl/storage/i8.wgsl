@@ -14,3 +14,9 @@ fn scatter_{{name}}(i: u32, value: i32) {
   atomic_and_{{name}}(i >> 2u, ~(0xffu << shift));
   atomic_or_{{name}}(i >> 2u, ((bitcast<u32>(value)) & 0xffu) << shift);
 }
+fn load4_{{name}}(q: u32) -> vec4<i32> {
+  return unpack4_i8(read4_{{name}}(q));
+}
+fn store4_{{name}}(q: u32, value: vec4<i32>) {
+  write4_{{name}}(q, pack4_i8(value));
+}

@@ -14,3 +14,9 @@ fn scatter_{{name}}(i: u32, value: u32) {
   atomic_and_{{name}}(i >> 2u, ~(0xffu << shift));
   atomic_or_{{name}}(i >> 2u, ((value) & 0xffu) << shift);
 }
+fn load4_{{name}}(q: u32) -> vec4<u32> {
+  return unpack4_u8(read4_{{name}}(q));
+}
+fn store4_{{name}}(q: u32, value: vec4<u32>) {
+  write4_{{name}}(q, pack4_u8(value));
+}

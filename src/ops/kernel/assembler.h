@@ -6,42 +6,22 @@
 #include <vector>
 
 #include "hal/kernel.h"
-#include "ops/kernel/dtype.h"
+#include "ops/kernel/accessors.h"
 
 namespace torch_webgpu::wgsl {
-
-// How a kernel sees one operand, by its name `a`:
-//   load_a(i) -> f32 | i32 | u32 | i64   element i of the storage
-//   store_a(i, value)     by the one thread that owns the element's word
-//   scatter_a(i, value)   by any thread (Mode::Scatter only)
-//   read_a(word), write_a(word, u32)     raw words
-//   atomic_add_a / _or_a / _and_a(word, u32) -> old (Mode::Scatter only)
-//   atomic_swap_a(word, expected, u32) -> bool: exchanged (the exchange may
-//   fail though the word is as expected: repeat it)
-//   lanes_a: elements of one word (a const u32)
-enum class Mode : uint8_t {
-  Absent,   // no operand
-  Read,     // a binding of its own
-  Write,    // a binding of its own, read and write
-  Scatter,  // the same, words are atomic
-  Shared,   // the same buffer as an earlier operand: reads go there
-  Scalar,   // no buffer: load_a(i) is the parameter p.value_a (a u64)
-};
-
-struct Operand {
-  std::string name;
-  DType dtype;
-  Mode mode = Mode::Read;
-  uint32_t windows = 1;     // bindings that the buffer needs; see Launch
-  std::string shared_with;  // for Mode::Shared
-};
 
 // Everything that a kernel's text depends on. The assembler adds, from
 // wgsl/lib, the declarations that the text uses, and only those.
 struct KernelText {
   std::string label;
-  std::string file;  // stem in wgsl/
+  std::string file;  // stem in wgsl/, unless `text` is given
+  std::string text;  // the kernel itself, from a generator
   std::vector<Operand> operands;
+  uint32_t chunk = 0;  // elements, for operands of Width::Chunk
+  // A walk `at` over operands a, b finds elements by the sizes of the parameter
+  // p.at (a Walk) and the strides p.at_a, p.at_b (u32x8): at_a(e), and
+  // at_all(e).a, .b for all of them at the price of one.
+  std::vector<WalkText> walks;
   // Replaces {{key}} in the file; an unknown or unused key is an error. A line
   // with {{it}} is repeated for each of `repeat`.
   std::vector<std::pair<std::string, std::string>> substitutions;

@@ -14,7 +14,8 @@
 // This makes the C++ struct SoftmaxParams and SoftmaxParams::wgsl(), the text
 // of the WGSL struct with the same layout in the uniform address space (which
 // the kernel sees as `p`). Field types: u32, i32, f32, u64 (vec2<u32>), u32x8
-// (array<vec4<u32>, 2>, element d is p.name[d >> 2u][d & 3u]).
+// (array<vec4<u32>, 2>, element d is p.name[d >> 2u][d & 3u]), Walk (the sizes
+// of a walk, see KernelText::walks).
 namespace torch_webgpu::wgsl {
 namespace params {
 
@@ -29,6 +30,23 @@ inline u64 words_of(uint64_t value) {
 }
 struct alignas(16) u32x8 : std::array<uint32_t, 8> {
   u32x8() : std::array<uint32_t, 8>{} {}
+};
+
+// Sizes, innermost first, with what divides by them (see walk_divide in
+// wgsl/lib/grid.wgsl): a GPU has no fast division by a number that a compiler
+// does not know.
+struct Walk {
+  u32x8 sizes, magic, shift;
+  alignas(16) uint32_t rank = 0;
+
+  void add(uint32_t size) {
+    sizes[rank] = size;
+    const auto bits = uint32_t(std::bit_width(size - 1));
+    shift[rank] = bits == 0 ? 0 : bits - 1;
+    magic[rank] = uint32_t(
+        ((uint64_t{1} << 32) * ((uint64_t{1} << bits) - size)) / size + 1);
+    ++rank;
+  }
 };
 
 template <class T>
@@ -52,6 +70,10 @@ constexpr const char* wgsl_type<u64>() {
 template <>
 constexpr const char* wgsl_type<u32x8>() {
   return "array<vec4<u32>, 2>";
+}
+template <>
+constexpr const char* wgsl_type<Walk>() {
+  return "Walk";
 }
 
 }  // namespace params

@@ -1,194 +1,21 @@
+// Which kernel of the pointwise family serves a call, and its launch.
 #include "ops/pointwise/pointwise.h"
 
 #include <ATen/ops/empty.h>
 #include <c10/util/SmallVector.h>
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <limits>
 
-#include "ops/kernel/family.h"
 #include "ops/kernel/launch.h"
+#include "ops/kernel/profile.h"
+#include "ops/pointwise/pointwise_kernel.h"
 
 namespace torch_webgpu::ops {
 namespace {
 
-using wgsl::Compute;
 using wgsl::DType;
 using wgsl::Mode;
-
-// clang-format off
-#define POINTWISE_PARAMS(X) \
-  X(u32x8, sizes) \
-  X(u32x8, stride_a) \
-  X(u32x8, stride_b) \
-  X(u32x8, stride_c) \
-  X(u64, value_a) \
-  X(u64, value_b) \
-  X(u64, value_c) \
-  X(u64, s0) \
-  X(u64, s1) \
-  X(u64, s2) \
-  X(u64, s3) \
-  X(u32, offset_a) \
-  X(u32, offset_b) \
-  X(u32, offset_c) \
-  X(u32, offset_o) \
-  X(u32, count) \
-  X(u32, rank)
-// clang-format on
-WEBGPU_PARAMS(PointwiseParams, POINTWISE_PARAMS);
-
-constexpr const char* kNames[] = {"a", "b", "c"};
-constexpr int kMaxInputs = 3;
-
-struct PointwiseVariant {
-  OpId op;
-  uint8_t dtype;     // of the inputs; of the output of a copy
-  uint8_t in_dtype;  // the same, except for a copy
-  uint8_t strided;
-  uint8_t modes[kMaxInputs];
-};
-
-std::vector<PointwiseOp>& table() {
-  static auto* rows = new std::vector<PointwiseOp>;
-  return *rows;
-}
-
-constexpr const char* kDenseIndex = "  let index_{} = p.offset_{} + e;\n";
-constexpr const char* kStridedHead =
-    "  for (var d = 0u; d < p.rank; d++) {\n"
-    "    let size = p.sizes[d >> 2u][d & 3u];\n"
-    "    let at = rest % size;\n"
-    "    rest /= size;\n";
-
-// How the kernel finds the inputs' elements of output element e.
-std::string index_text(const PointwiseOp& op, bool strided) {
-  std::string text;
-  if (!strided) {
-    for (int i = 0; i < op.inputs; ++i) {
-      text += fmt::format(fmt::runtime(kDenseIndex), kNames[i], kNames[i]);
-    }
-    return text;
-  }
-  std::string loop = kStridedHead;
-  for (int i = 0; i < op.inputs; ++i) {
-    text += fmt::format("  var index_{0} = p.offset_{0};\n", kNames[i]);
-    loop += fmt::format(
-        "    index_{0} += at * p.stride_{0}[d >> 2u][d & 3u];\n", kNames[i]);
-  }
-  return text + "  var rest = e;\n" + loop + "  }\n";
-}
-
-std::string scalar_text(const PointwiseOp& op, Compute compute) {
-  std::string text;
-  for (int i = 0; i < op.scalars; ++i) {
-    text += compute == Compute::I64
-                ? fmt::format("  let s{0} = p.s{0};\n", i)
-                : fmt::format("  let s{0} = bitcast<{1}>(p.s{0}.x);\n", i,
-                              wgsl::name_of(compute));
-  }
-  return text;
-}
-
-DType output_dtype(const PointwiseOp& op, DType dtype) {
-  return op.result == Result::Predicate ? DType::Bool : dtype;
-}
-
-// Predicates read bool tensors as bytes: one kernel for both.
-DType kernel_dtype(const PointwiseOp& op, DType dtype) {
-  const bool byte = op.result == Result::Predicate && dtype == DType::Bool;
-  return byte ? DType::U8 : dtype;
-}
-
-wgsl::KernelText describe(const PointwiseVariant& v) {
-  const PointwiseOp& op = pointwise_op(v.op);
-  const auto dtype = static_cast<DType>(v.dtype);
-  const auto in_dtype = static_cast<DType>(v.in_dtype);
-  const Compute compute = wgsl::compute_of(dtype);
-  wgsl::KernelText text;
-  text.file = "pointwise";
-  text.compute = compute;
-  text.params = PointwiseParams::wgsl();
-  text.label = fmt::format("{}_{}", op.name, wgsl::name_of(dtype));
-  if (in_dtype != dtype) {
-    text.label += fmt::format("_from_{}", wgsl::name_of(in_dtype));
-  }
-  text.label += v.strided ? "_strided_" : "_";
-  for (int i = 0; i < op.inputs; ++i) {
-    const auto mode = static_cast<Mode>(v.modes[i]);
-    const bool mask = op.mask == i;
-    const DType of = mask ? DType::Bool : in_dtype;
-    text.label += mode == Mode::Read ? 'r' : mode == Mode::Shared ? 'i' : 's';
-    text.operands.push_back({kNames[i], of, mode, 1, "o"});
-    text.repeat.push_back(kNames[i]);
-    text.substitutions.emplace_back(std::string("convert_") + kNames[i],
-                                    mask ? "" : wgsl::conversion(of, dtype));
-  }
-  text.operands.push_back({"o", output_dtype(op, dtype), Mode::Write, 1, ""});
-  const bool predicate = op.result == Result::Predicate;
-  text.substitutions.emplace_back("index", index_text(op, v.strided));
-  text.substitutions.emplace_back("scalars", scalar_text(op, compute));
-  text.substitutions.emplace_back("result",
-                                  predicate ? "u32" : wgsl::name_of(compute));
-  text.substitutions.emplace_back(
-      "expression", predicate ? fmt::format("select(0u, 1u, {})", op.expression)
-                              : op.expression);
-  text.substitutions.emplace_back("workgroup", std::to_string(kWorkgroup));
-  return text;
-}
-
-// The modes of the inputs that prepare() below can produce.
-std::vector<std::array<Mode, kMaxInputs>> modes_of(const PointwiseOp& op) {
-  constexpr auto R = Mode::Read, I = Mode::Shared, S = Mode::Scalar,
-                 N = Mode::Absent;
-  if (op.inputs == 1) {
-    if (op.casts) return {{R, N, N}, {S, N, N}};
-    return {{R, N, N}, {I, N, N}};
-  }
-  if (op.mask == 1 && op.inputs == 2) return {{R, R, N}, {I, R, N}};
-  if (op.inputs == 2) {
-    return {{R, R, N}, {R, S, N}, {S, R, N}, {I, R, N}, {I, S, N}, {I, I, N}};
-  }
-  std::vector<std::array<Mode, kMaxInputs>> all;
-  for (const Mode a : {R, I}) {
-    if (op.mask == 0 && a == I) continue;  // a mask is never the output
-    for (const Mode b : {R, S}) {
-      if (op.mask == 1 && b == S) continue;
-      for (const Mode c : {R, S})
-        all.push_back({a, b, c});
-    }
-  }
-  return all;
-}
-
-std::vector<PointwiseVariant> enumerate() {
-  std::vector<PointwiseVariant> all;
-  for (OpId id = 0; id < table().size(); ++id) {
-    const PointwiseOp& op = table()[id];
-    for (const DType dtype : op.dtypes) {
-      for (const DType in : wgsl::kAllDTypes) {
-        if (in != dtype && !op.casts) continue;
-        if (kernel_dtype(op, dtype) != dtype) continue;
-        for (const auto& modes : modes_of(op)) {
-          if (modes[0] == Mode::Scalar && op.inputs == 1 && in != dtype) {
-            continue;
-          }
-          for (const uint8_t strided : {0, 1}) {
-            if (strided && op.inputs == 1 && modes[0] != Mode::Read) continue;
-            PointwiseVariant v{id, uint8_t(dtype), uint8_t(in), strided, {}};
-            for (int i = 0; i < kMaxInputs; ++i)
-              v.modes[i] = uint8_t(modes[i]);
-            all.push_back(v);
-          }
-        }
-      }
-    }
-  }
-  return all;
-}
-
-Family<PointwiseVariant> family(describe, enumerate);
 
 uint32_t to_u32(int64_t value) {
   TORCH_CHECK(value >= 0 && value <= std::numeric_limits<uint32_t>::max(),
@@ -196,28 +23,9 @@ uint32_t to_u32(int64_t value) {
   return uint32_t(value);
 }
 
-void set(wgsl::params::u32x8& to, const std::array<int64_t, 8>& from,
-         int rank) {
-  for (int d = 0; d < rank; ++d)
-    to[d] = to_u32(from[d]);
-}
-
 bool same_view(const at::Tensor& a, const at::Tensor& b) {
   return a.storage_offset() == b.storage_offset() && a.sizes() == b.sizes() &&
          a.strides() == b.strides() && a.element_size() == b.element_size();
-}
-
-using Tensors = std::array<const at::Tensor*, kMaxInputs>;  // null: a scalar
-
-// True when walking out in memory order is walking each input by one.
-bool all_dense(const Tensors& inputs, const at::Tensor& out) {
-  const bool contiguous = out.is_contiguous();
-  return std::ranges::all_of(inputs, [&](const at::Tensor* input) {
-    return input == nullptr ||
-           (input->sizes() == out.sizes() &&
-            (contiguous ? input->is_contiguous()
-                        : input->strides() == out.strides()));
-  });
 }
 
 constexpr wgsl::params::u32 PointwiseParams::* kOffsets[] = {
@@ -227,189 +35,278 @@ constexpr wgsl::params::u64 PointwiseParams::* kValues[] = {
     &PointwiseParams::value_a, &PointwiseParams::value_b,
     &PointwiseParams::value_c};
 constexpr wgsl::params::u32x8 PointwiseParams::* kStrides[] = {
-    &PointwiseParams::stride_a, &PointwiseParams::stride_b,
-    &PointwiseParams::stride_c};
+    &PointwiseParams::at_a, &PointwiseParams::at_b, &PointwiseParams::at_c};
 constexpr wgsl::params::u64 PointwiseParams::* kScalars[] = {
     &PointwiseParams::s0, &PointwiseParams::s1, &PointwiseParams::s2,
     &PointwiseParams::s3};
 
-// Sizes and strides into the parameters; false when there are too many
-// dimensions for one launch.
-bool set_geometry(PointwiseParams& params, const Tensors& inputs,
-                  const at::Tensor& out) {
-  c10::SmallVector<at::Tensor, 4> views{out};
-  for (const at::Tensor* input : inputs) {
-    if (input) views.push_back(input->expand(out.sizes()));
+// One call: what is launched for it, or how it is divided.
+class Plan {
+ public:
+  Plan(OpId id, DType dtype, std::span<const Input> inputs,
+       const at::Tensor& out, std::initializer_list<c10::Scalar> scalars)
+      : op_(pointwise_op(id)),
+        dtype_(dtype),
+        sources_(inputs.begin(), inputs.end()),
+        out_(out),
+        scalars_(scalars) {
+    const auto kernel = uint8_t(pointwise_kernel_dtype(op_, dtype));
+    variant_.op = id;
+    variant_.dtype = variant_.in_dtype = kernel;
   }
-  Geometry geometry;
-  if (!make_geometry(views, geometry)) return false;
-  params.rank = uint32_t(geometry.rank);
-  set(params.sizes, geometry.sizes, geometry.rank);
-  for (size_t i = 0, view = 1; i < inputs.size(); ++i) {
-    if (inputs[i]) {
-      set(params.*kStrides[i], geometry.strides[view++], geometry.rank);
+
+  // Gives inputs that share the output's buffer memory of their own, unless
+  // they are the very same view, and binds all.
+  void bind();
+  // The dimension to halve, when one launch cannot do it all.
+  std::optional<int64_t> dim_to_halve();
+  // Chooses a kernel; false when only chunks may be written and none can.
+  bool choose(bool only_chunks);
+  void launch();
+  std::span<const Input> inputs() const { return sources_; }
+
+ private:
+  bool is_bound(size_t i) const { return !sources_[i].is_scalar(); }
+  bool all_dense() const;
+  bool choose_chunks();
+  uint32_t bind_tensor(const at::Tensor& view);
+  void set_walk();
+
+  const PointwiseOp& op_;
+  DType dtype_;
+  c10::SmallVector<Input, kMaxPointwiseInputs> sources_;
+  at::Tensor out_;
+  std::initializer_list<c10::Scalar> scalars_;
+  PointwiseVariant variant_{};
+  PointwiseParams params_;
+  c10::SmallVector<hal::BufferBinding, kMaxPointwiseInputs + 1> bindings_;
+  std::optional<at::Tensor> too_wide_;  // a view above the binding limit
+  Geometry geometry_;  // of the output and the bound inputs, in this order
+};
+
+uint32_t Plan::bind_tensor(const at::Tensor& view) {
+  const auto bound = bind_view(view);
+  if (!bound) {
+    too_wide_ = view;
+    return 0;
+  }
+  bindings_.push_back(bound->buffer);
+  return to_u32(view.storage_offset() - bound->first);
+}
+
+void Plan::bind() {
+  for (size_t i = 0; i < sources_.size(); ++i) {
+    if (sources_[i].is_scalar()) {
+      variant_.modes[i] = Mode::Scalar;
+      params_.*kValues[i] = encode(sources_[i].scalar, dtype_);
+      continue;
+    }
+    const at::Tensor& tensor = sources_[i].tensor;
+    if (op_.casts) {
+      variant_.in_dtype = uint8_t(wgsl::dtype_of(tensor.scalar_type()));
+    }
+    if (same_buffer(tensor, out_)) {
+      // The first input may be the output itself, the second only with it.
+      if (same_view(tensor, out_) && !op_.casts && op_.mask != int(i) &&
+          (i == 0 || (op_.inputs == 2 && variant_.modes[0] == Mode::Shared))) {
+        variant_.modes[i] = Mode::Shared;
+        continue;
+      }
+      const at::Tensor copy = at::empty(tensor.sizes(), tensor.options());
+      copy_elements(tensor, copy);
+      sources_[i].tensor = copy;
+    }
+    variant_.modes[i] = Mode::Read;
+    params_.*kOffsets[i] = bind_tensor(sources_[i].tensor);
+  }
+  params_.offset_o = bind_tensor(out_);
+  for (size_t i = 0; i < sources_.size(); ++i) {
+    if (variant_.modes[i] == Mode::Shared) {
+      params_.*kOffsets[i] = params_.offset_o;
     }
   }
+}
+
+std::optional<int64_t> Plan::dim_to_halve() {
+  if (too_wide_) return widest_dim(too_wide_->expand(out_.sizes()));
+  if (all_dense()) return std::nullopt;
+  c10::SmallVector<at::Tensor, 4> views{out_};
+  for (const Input& source : sources_) {
+    if (!source.is_scalar())
+      views.push_back(source.tensor.expand(out_.sizes()));
+  }
+  if (make_geometry(views, geometry_)) return std::nullopt;
+  return first_dim(out_);
+}
+
+// True when walking the output in memory order is walking each input by one.
+bool Plan::all_dense() const {
+  if (!out_.is_non_overlapping_and_dense()) return false;
+  const bool contiguous = out_.is_contiguous();
+  return std::ranges::all_of(sources_, [&](const Input& input) {
+    return input.is_scalar() ||
+           (input.tensor.sizes() == out_.sizes() &&
+            (contiguous ? input.tensor.is_contiguous()
+                        : input.tensor.strides() == out_.strides()));
+  });
+}
+
+bool Plan::choose_chunks() {
+  const DType in = static_cast<DType>(variant_.in_dtype);
+  const DType kernel = static_cast<DType>(variant_.dtype);
+  const DType to = pointwise_output(op_, kernel);
+  if (is_heavy(variant_.op, wgsl::compute_of(kernel))) return false;
+  const uint32_t size = chunk_size(op_, in, to);
+  const bool walked = geometry_.rank > 0;
+  if (walked && geometry_.sizes[0] % size != 0) return false;
+  // Whether an operand can be moved in units: where it begins, and where its
+  // other dimensions lead.
+  const auto in_units = [&](DType dtype, uint32_t offset, size_t view) {
+    const auto unit = int64_t(wgsl::unit_of(dtype));
+    if (offset % unit != 0) return false;
+    for (int d = 1; walked && d < geometry_.rank; ++d) {
+      if (geometry_.strides[view][d] % unit != 0) return false;
+    }
+    return true;
+  };
+  // The walk leads an operand to the place of e itself.
+  const auto like_index = [&](size_t view) {
+    int64_t dense = 1;
+    for (int d = 0; d < geometry_.rank; ++d) {
+      if (geometry_.strides[view][d] != dense) return false;
+      dense *= geometry_.sizes[d];
+    }
+    return true;
+  };
+  if (walked && geometry_.strides[0][0] != 1) return false;
+  if (!in_units(to, params_.offset_o, 0)) return false;
+  variant_.access_o = !walked || like_index(0) ? Access::Dense : Access::Walked;
+  for (size_t i = 0, view = 1; i < sources_.size(); ++i) {
+    if (!is_bound(i)) continue;
+    const DType dtype = op_.mask == int(i) ? DType::Bool : in;
+    Access& access = variant_.access[i];
+    const int64_t inner = walked ? geometry_.strides[view][0] : 1;
+    if (inner == 1 && in_units(dtype, params_.*kOffsets[i], view)) {
+      access = !walked || like_index(view) ? Access::Dense : Access::Walked;
+    } else if (walked) {
+      access = inner == 0 ? Access::Splat : Access::Gather;
+    } else {
+      return false;
+    }
+    ++view;
+  }
+  const Profile& adapter = profile();
+  uint32_t widest = 1;
+  for (const DType dtype : {in, to})
+    widest = std::max(widest, 16 / wgsl::unit_of(dtype));
+  const uint32_t elements = std::max(size, adapter.thread_bytes / widest);
+  variant_.share = uint8_t(elements / size);
+  const bool run =
+      walked && adapter.blocked && geometry_.sizes[0] % elements == 0;
+  variant_.form = run               ? Form::Run
+                  : adapter.blocked ? Form::Blocked
+                                    : Form::Strided;
   return true;
 }
 
-void pointwise_by_halves(OpId id, DType dtype, std::span<const Input> inputs,
-                         const at::Tensor& out,
-                         std::initializer_list<c10::Scalar> scalars,
-                         int64_t dim) {
-  for (const Half& half : halves(inputs, out, dim)) {
-    pointwise(id, dtype, half.inputs, half.out, scalars);
+bool Plan::choose(bool only_chunks) {
+  const Profile& adapter = profile();
+  variant_.workgroup = adapter.workgroup;
+  params_.count = to_u32(out_.numel());
+  if (!choose_chunks()) {
+    if (only_chunks) return false;
+    variant_.form = Form::Element;
+    variant_.share = adapter.blocked ? 16 : 1;
+    variant_.access_o = Access::Dense;
+    variant_.access.fill(geometry_.rank > 0 ? Access::Walked : Access::Dense);
   }
+  for (size_t i = 0; i < sources_.size(); ++i) {
+    if (!is_bound(i)) variant_.access[i] = Access::Dense;
+  }
+  for (size_t i = sources_.size(); i < kMaxPointwiseInputs; ++i)
+    variant_.access[i] = Access::Dense;
+  const bool walks = variant_.access_o != Access::Dense ||
+                     std::ranges::any_of(variant_.access, [](Access access) {
+                       return access != Access::Dense;
+                     });
+  if (walks) set_walk();
+  return true;
+}
+
+void Plan::set_walk() {
+  variant_.rank = uint8_t(geometry_.rank);
+  const auto set = [&](wgsl::params::u32x8& to, size_t view) {
+    for (int d = 0; d < geometry_.rank; ++d)
+      to[d] = to_u32(geometry_.strides[view][d]);
+  };
+  for (int d = 0; d < geometry_.rank; ++d)
+    params_.at.add(to_u32(geometry_.sizes[d]));
+  set(params_.at_o, 0);
+  for (size_t i = 0, view = 1; i < sources_.size(); ++i) {
+    if (is_bound(i)) set(params_.*kStrides[i], view++);
+  }
+}
+
+void Plan::launch() {
+  for (size_t i = 0; i < scalars_.size(); ++i) {
+    params_.*kScalars[i] = encode(scalars_.begin()[i], dtype_);
+  }
+  const DType in = static_cast<DType>(variant_.in_dtype);
+  const DType to = pointwise_output(op_, static_cast<DType>(variant_.dtype));
+  uint64_t items;
+  if (variant_.form != Form::Element) {
+    items = ceil_div(params_.count, chunk_size(op_, in, to));
+  } else {
+    const uint32_t lanes = wgsl::lanes_of(to);
+    items = ceil_div(params_.offset_o % lanes + uint64_t(params_.count), lanes);
+  }
+  launch_bindings(
+      pointwise_family()(variant_), bindings_,
+      std::as_bytes(std::span(&params_, 1)),
+      ceil_div(items, uint64_t(variant_.share) * variant_.workgroup));
+}
+
+bool run(OpId id, DType dtype, std::span<const Input> inputs,
+         const at::Tensor& out, std::initializer_list<c10::Scalar> scalars,
+         bool only_chunks) {
+  Plan plan(id, dtype, inputs, out, scalars);
+  plan.bind();
+  if (const auto dim = plan.dim_to_halve()) {
+    // A part that only another kernel can write is not ours either.
+    if (only_chunks) return false;
+    for (const Half& half : halves(plan.inputs(), out, *dim))
+      pointwise(id, dtype, half.inputs, half.out, scalars);
+    return true;
+  }
+  if (!plan.choose(only_chunks)) return false;
+  plan.launch();
+  return true;
 }
 
 }  // namespace
 
-OpId register_pointwise(PointwiseOp op) {
-  // Operators that compute the same share their kernels (sign and sgn).
-  for (OpId id = 0; id < table().size(); ++id) {
-    PointwiseOp& known = table()[id];
-    if (known.inputs != op.inputs || known.result != op.result ||
-        known.scalars != op.scalars || known.mask != op.mask ||
-        known.casts != op.casts ||
-        std::string_view(known.expression) != op.expression) {
-      continue;
-    }
-    for (const DType dtype : op.dtypes) {
-      if (std::ranges::find(known.dtypes, dtype) == known.dtypes.end()) {
-        known.dtypes.push_back(dtype);
-      }
-    }
-    return id;
-  }
-  table().push_back(std::move(op));
-  return OpId(table().size() - 1);
-}
-
-OpId register_floats(const char* name, uint8_t inputs, uint8_t scalars,
-                     const char* expression) {
-  return register_pointwise(
-      {.name = name,
-       .inputs = inputs,
-       .expression = expression,
-       .dtypes = {std::begin(wgsl::kFloats), std::end(wgsl::kFloats)},
-       .scalars = scalars});
-}
-
-const PointwiseOp& pointwise_op(OpId id) {
-  return table().at(id);
-}
-
-wgsl::params::u64 encode(const c10::Scalar& scalar, DType dtype) {
-  switch (wgsl::compute_of(dtype)) {
-    case Compute::F32: {
-      // Out-of-range numbers become infinite, as a cast on the CPU does.
-      const auto value = static_cast<float>(scalar.toDouble());
-      return {std::bit_cast<uint32_t>(value), 0};
-    }
-    case Compute::U32:
-      if (dtype == DType::Bool) return {uint32_t(scalar.toBool()), 0};
-      return {
-          uint32_t(uint8_t(scalar.isFloatingPoint() ? int64_t(scalar.toDouble())
-                                                    : scalar.toLong())),
-          0};
-    default: {
-      const int64_t value = scalar.isFloatingPoint()
-                                ? static_cast<int64_t>(scalar.toDouble())
-                                : scalar.toLong();
-      return wgsl::params::words_of(uint64_t(value));
-    }
-  }
+bool pointwise_in_chunks(OpId id, DType dtype, std::span<const Input> inputs,
+                         const at::Tensor& out,
+                         std::initializer_list<c10::Scalar> scalars) {
+  return run(id, dtype, inputs, out, scalars, /*only_chunks=*/true);
 }
 
 void pointwise(OpId id, DType dtype, std::span<const Input> inputs,
                const at::Tensor& out,
                std::initializer_list<c10::Scalar> scalars) {
-  const int64_t count = out.numel();
-  if (count == 0) return;
+  if (out.numel() == 0) return;
   const PointwiseOp& op = pointwise_op(id);
   TORCH_INTERNAL_ASSERT(inputs.size() == op.inputs &&
                         scalars.size() == op.scalars);
-  if (!out.is_non_overlapping_and_dense()) {
-    // Only copies write strided outputs, which keeps the list of
-    // specialisations short.
-    const at::Tensor dense = at::empty(out.sizes(), out.options());
-    pointwise(id, dtype, inputs, dense, scalars);
-    copy_elements(dense, out);
+  if (out.is_non_overlapping_and_dense()) {
+    run(id, dtype, inputs, out, scalars, /*only_chunks=*/false);
     return;
   }
-
-  const auto kernel = uint8_t(kernel_dtype(op, dtype));
-  PointwiseVariant variant{id, kernel, kernel, 0, {}};
-  PointwiseParams params;
-  c10::SmallVector<Input, kMaxInputs> sources(inputs.begin(), inputs.end());
-  Tensors tensors{};
-  c10::SmallVector<hal::BufferBinding, kMaxInputs + 1> bindings;
-  // A view above the binding limit; nothing is launched for the whole then.
-  const at::Tensor* too_wide = nullptr;
-  const auto bind = [&](const at::Tensor& view) -> uint32_t {
-    const auto bound = bind_view(view);
-    if (!bound) {
-      too_wide = &view;
-      return 0;
-    }
-    bindings.push_back(bound->buffer);
-    return to_u32(view.storage_offset() - bound->first);
-  };
-  for (size_t i = 0; i < sources.size(); ++i) {
-    if (sources[i].is_scalar()) {
-      variant.modes[i] = uint8_t(Mode::Scalar);
-      params.*kValues[i] = encode(sources[i].scalar, dtype);
-      continue;
-    }
-    tensors[i] = &sources[i].tensor;
-    if (op.casts) {
-      variant.in_dtype = uint8_t(wgsl::dtype_of(tensors[i]->scalar_type()));
-    }
-    if (same_buffer(*tensors[i], out)) {
-      // The first input may be the output itself, the second only with it.
-      const bool shares =
-          same_view(*tensors[i], out) && !op.casts && op.mask != int(i) &&
-          (i == 0 ||
-           (op.inputs == 2 && variant.modes[0] == uint8_t(Mode::Shared)));
-      if (shares) {
-        variant.modes[i] = uint8_t(Mode::Shared);
-        continue;
-      }
-      const at::Tensor copy =
-          at::empty(tensors[i]->sizes(), tensors[i]->options());
-      copy_elements(*tensors[i], copy);
-      sources[i].tensor = copy;
-    }
-    variant.modes[i] = uint8_t(Mode::Read);
-    params.*kOffsets[i] = bind(*tensors[i]);
-  }
-  params.offset_o = bind(out);
-  for (size_t i = 0; i < sources.size(); ++i) {
-    if (variant.modes[i] == uint8_t(Mode::Shared)) {
-      params.*kOffsets[i] = params.offset_o;
-    }
-  }
-  if (too_wide) {
-    const int64_t dim = widest_dim(too_wide->expand(out.sizes()));
-    pointwise_by_halves(id, dtype, sources, out, scalars, dim);
-    return;
-  }
-
-  params.count = to_u32(count);
-  variant.strided = !all_dense(tensors, out);
-  if (variant.strided && !set_geometry(params, tensors, out)) {
-    pointwise_by_halves(id, dtype, sources, out, scalars, first_dim(out));
-    return;
-  }
-  for (size_t i = 0; i < scalars.size(); ++i) {
-    params.*kScalars[i] = encode(scalars.begin()[i], dtype);
-  }
-  const uint32_t lanes = wgsl::lanes_of(output_dtype(op, dtype));
-  const uint64_t threads =
-      ceil_div(params.offset_o % lanes + uint64_t(count), lanes);
-  launch_bindings(family(variant), bindings,
-                  std::as_bytes(std::span(&params, 1)),
-                  ceil_div(threads, kWorkgroup));
+  if (pointwise_in_chunks(id, dtype, inputs, out, scalars)) return;
+  // Elements that share words with others are only written by the copy.
+  const at::Tensor dense = at::empty(out.sizes(), out.options());
+  pointwise(id, dtype, inputs, dense, scalars);
+  copy_elements(dense, out);
 }
 
 }  // namespace torch_webgpu::ops

@@ -41,6 +41,7 @@ OpId register_pointwise(PointwiseOp);
 OpId register_floats(const char* name, uint8_t inputs, uint8_t scalars,
                      const char* expression);
 const PointwiseOp& pointwise_op(OpId);
+bool pointwise_has(OpId);  // ids count from 0
 
 // Runs `op` over inputs that broadcast to out's shape. Inputs have the dtype
 // `compute` (scalars are converted to it), out has the result's dtype and its
@@ -48,6 +49,12 @@ const PointwiseOp& pointwise_op(OpId);
 void pointwise(OpId op, wgsl::DType compute, std::span<const Input> inputs,
                const at::Tensor& out,
                std::initializer_list<c10::Scalar> scalars = {});
+
+// The same for an output of any strides, where a kernel can write it in chunks;
+// false when none can, and nothing was done.
+bool pointwise_in_chunks(OpId op, wgsl::DType compute,
+                         std::span<const Input> inputs, const at::Tensor& out,
+                         std::initializer_list<c10::Scalar> scalars = {});
 
 // out[...] = input[...] for tensors of kernel dtypes on the device: casts,
 // strides and broadcasting of the input, any strides of the output.

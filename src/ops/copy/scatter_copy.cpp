@@ -122,11 +122,12 @@ void copy_elements(const Input& input, const at::Tensor& out) {
     copy_elements(copy, out);
     return;
   }
-  if (!out.is_non_overlapping_and_dense()) {
+  const DType dtype = wgsl::dtype_of(out.scalar_type());
+  if (out.is_non_overlapping_and_dense()) {
+    pointwise(kCopy, dtype, {&input, 1}, out);
+  } else if (!pointwise_in_chunks(kCopy, dtype, {&input, 1}, out)) {
     scatter_copy(input, out);
-    return;
   }
-  pointwise(kCopy, wgsl::dtype_of(out.scalar_type()), {&input, 1}, out);
 }
 
 }  // namespace torch_webgpu::ops

@@ -1,0 +1,374 @@
+#include "ops/pointwise/pointwise_kernel.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+
+#include "ops/kernel/linker.h"
+
+namespace torch_webgpu::ops {
+namespace {
+
+using wgsl::Compute;
+using wgsl::DType;
+using wgsl::Mode;
+using wgsl::Width;
+
+constexpr const char* kNames[] = {"a", "b", "c"};
+
+// What a description is made of, for one variant.
+struct Kernel {
+  explicit Kernel(const PointwiseVariant& variant)
+      : v(variant),
+        op(pointwise_op(v.op)),
+        dtype(static_cast<DType>(v.dtype)),
+        in_dtype(static_cast<DType>(v.in_dtype)),
+        out_dtype(pointwise_output(op, dtype)),
+        compute(wgsl::compute_of(dtype)) {}
+
+  DType dtype_of(int i) const { return op.mask == i ? DType::Bool : in_dtype; }
+  bool predicate() const { return op.result == Result::Predicate; }
+  std::string result() const {
+    return predicate() ? "u32" : wgsl::name_of(compute);
+  }
+  bool walks() const { return v.rank > 0; }
+  // The place of element `e` of an operand, in elements of its binding; `at` is
+  // the walk's answer for it.
+  std::string place(const char* name, Access access) const {
+    return access == Access::Dense ? fmt::format("p.offset_{} + e", name)
+                                   : fmt::format("p.offset_{0} + at.{0}", name);
+  }
+  // The same for the first element of a chunk; of a run, `at` is the first
+  // chunk's.
+  std::string chunk_place(const char* name, Access access) const {
+    const std::string begin = place(name, access);
+    if (v.form != Form::Run || access == Access::Dense ||
+        access == Access::Splat) {
+      return begin;
+    }
+    return begin + (access == Access::Walked
+                        ? " + (e - first)"
+                        : fmt::format(" + (e - first) * p.at_{}[0].x", name));
+  }
+  std::string element(int i) const {
+    return v.modes[i] == Mode::Scalar
+               ? fmt::format("load_{}(0u)", kNames[i])
+               : fmt::format("load_{}({})", kNames[i],
+                             place(kNames[i], v.access[i]));
+  }
+
+  const PointwiseVariant& v;
+  const PointwiseOp& op;
+  DType dtype, in_dtype, out_dtype;
+  Compute compute;
+};
+
+std::string joined(const std::vector<std::string>& parts) {
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+// The expression as a function of one element of each input.
+std::string value_text(const Kernel& k) {
+  std::vector<std::string> arguments;
+  std::string lines;
+  for (int i = 0; i < k.op.inputs; ++i) {
+    const DType of = k.dtype_of(i);
+    arguments.push_back(fmt::format("stored_{}: {}", kNames[i],
+                                    wgsl::name_of(wgsl::compute_of(of))));
+    lines += fmt::format("  let {0} = {1}(stored_{0});\n", kNames[i],
+                         k.op.mask == i ? "" : wgsl::conversion(of, k.dtype));
+  }
+  for (int i = 0; i < k.op.scalars; ++i) {
+    lines += k.compute == Compute::I64
+                 ? fmt::format("  let s{0} = p.s{0};\n", i)
+                 : fmt::format("  let s{0} = bitcast<{1}>(p.s{0}.x);\n", i,
+                               wgsl::name_of(k.compute));
+  }
+  const auto expression =
+      k.predicate() ? fmt::format("select(0u, 1u, {})", k.op.expression)
+                    : std::string(k.op.expression);
+  return fmt::format("fn value({}) -> {} {{\n{}  return {};\n}}",
+                     joined(arguments), k.result(), lines, expression);
+}
+
+void describe_element(const Kernel& k, wgsl::KernelText& text) {
+  text.file = "pointwise";
+  const uint32_t lanes = wgsl::lanes_of(k.out_dtype);
+  std::string store;
+  if (lanes > 1) {
+    store = fmt::format(
+        "if e < p.count && p.count - e >= lanes_o {{\n"
+        "    var quad = vec4<{}>();\n"
+        "    for (var k = 0u; k < lanes_o; k++) {{\n"
+        "      quad[k] = element(e + k);\n"
+        "    }}\n"
+        "    write_o((p.offset_o + e) / lanes_o, pack4_{}(quad){});\n"
+        "    return;\n  }}",
+        k.result(), wgsl::name_of(k.out_dtype), lanes == 2 ? ".x" : "");
+  }
+  text.substitutions.emplace_back("store", store);
+  text.substitutions.emplace_back("words", std::to_string(k.v.share));
+}
+
+// How the chunk's quads of input i are reached: declarations, and quad j.
+struct ChunkInput {
+  std::string load;
+  std::vector<std::string> quads;
+};
+ChunkInput chunk_input(const Kernel& k, int i, uint32_t size) {
+  const char* name = kNames[i];
+  const std::string type = wgsl::quad_type(wgsl::compute_of(k.dtype_of(i)));
+  ChunkInput input;
+  const bool scalar = k.v.modes[i] == Mode::Scalar;
+  const Access access = k.v.access[i];
+  if (scalar || access == Access::Splat) {
+    input.load = fmt::format("      let one_{} = {};\n", name, k.element(i));
+    input.quads.assign(size / 4, fmt::format("{0}(one_{1}, one_{1}, one_{1}, "
+                                             "one_{1})",
+                                             type, name));
+    return input;
+  }
+  const std::string place = k.chunk_place(name, access);
+  if (access == Access::Gather) {
+    input.load = fmt::format(
+        "      let begin_{0} = {1};\n"
+        "      let step_{0} = p.at_{0}[0].x;\n",
+        name, place);
+    for (uint32_t j = 0; j < size; j += 4) {
+      std::vector<std::string> parts;
+      for (uint32_t n = j; n < j + 4; ++n) {
+        parts.push_back(
+            fmt::format("load_{0}(begin_{0} + {1}u * step_{0})", name, n));
+      }
+      input.quads.push_back(fmt::format("{}({})", type, joined(parts)));
+    }
+    return input;
+  }
+  input.load = fmt::format("      let chunk{0} = chunk_{0}(({1}) / {2}u);\n",
+                           name, place, wgsl::unit_of(k.dtype_of(i)));
+  for (uint32_t j = 0; j < size / 4; ++j)
+    input.quads.push_back(fmt::format("quad{0}_{1}(chunk{1})", j, name));
+  return input;
+}
+
+void describe_chunk(const Kernel& k, wgsl::KernelText& text) {
+  const uint32_t size = chunk_size(k.op, k.in_dtype, k.out_dtype);
+  text.file = "pointwise_chunk";
+  text.chunk = size;
+  std::vector<std::string> arguments;
+  std::string loads;
+  std::vector<ChunkInput> inputs;
+  for (int i = 0; i < k.op.inputs; ++i) {
+    arguments.push_back(fmt::format(
+        "{}: {}", kNames[i], wgsl::quad_type(wgsl::compute_of(k.dtype_of(i)))));
+    inputs.push_back(chunk_input(k, i, size));
+    loads += inputs.back().load;
+  }
+  const auto set = [&](const char* key, std::string value) {
+    text.substitutions.emplace_back(key, std::move(value));
+  };
+  for (const char* component : {"x", "y", "z", "w"}) {
+    std::vector<std::string> parts;
+    for (int i = 0; i < k.op.inputs; ++i)
+      parts.push_back(fmt::format("{}.{}", kNames[i], component));
+    set(component, joined(parts));
+  }
+  std::vector<std::string> quads;
+  for (uint32_t j = 0; j < size / 4; ++j) {
+    std::vector<std::string> parts;
+    for (const ChunkInput& input : inputs)
+      parts.push_back(input.quads[j]);
+    quads.push_back(fmt::format("        value4({})", joined(parts)));
+  }
+  set("quads", fmt::format("{}", fmt::join(quads, ",\n")));
+  set("loads", loads);
+  set("quad_arguments", joined(arguments));
+  set("result4", k.predicate() ? "vec4<u32>" : wgsl::quad_type(k.compute));
+  set("size", std::to_string(size));
+  set("chunks", std::to_string(k.v.share));
+  set("before", std::to_string(k.v.share - 1));
+  // The first chunk of a thread, and how far apart its chunks are.
+  const bool strided = k.v.form == Form::Strided;
+  set("first", strided ? fmt::format("index * {}u * {}u + lane", k.v.workgroup,
+                                     k.v.share)
+                       : fmt::format("(index * {}u + lane) * {}u",
+                                     k.v.workgroup, k.v.share));
+  set("step", std::to_string(strided ? k.v.workgroup : 1));
+  const std::string walk = k.walks() ? "let at = at_all(e);" : "";
+  const bool run = k.v.form == Form::Run;
+  set("run_places", run ? wgsl::replace_all(walk, "(e)", "(first)") : "");
+  set("chunk_places", run ? "" : walk);
+  set("unit_o", fmt::format("({}) / {}u", k.chunk_place("o", k.v.access_o),
+                            wgsl::unit_of(k.out_dtype)));
+  set("place_o", k.v.access_o == Access::Dense ? "p.offset_o + i"
+                                               : "p.offset_o + at_o(i)");
+}
+
+wgsl::KernelText describe(const PointwiseVariant& v) {
+  const Kernel k(v);
+  const bool chunked = v.form != Form::Element;
+  wgsl::KernelText text;
+  text.compute = k.compute;
+  text.params = PointwiseParams::wgsl();
+  text.label = fmt::format("{}_{}", k.op.name, wgsl::name_of(k.dtype));
+  if (k.in_dtype != k.dtype) {
+    text.label += fmt::format("_from_{}", wgsl::name_of(k.in_dtype));
+  }
+  constexpr const char* kForms[] = {"_", "_strided_", "_blocked_", "_run_"};
+  text.label += kForms[size_t(v.form)];
+  wgsl::WalkText walk{"at", {}, v.rank};
+  std::vector<std::string> elements;
+  for (int i = 0; i < k.op.inputs; ++i) {
+    const Mode mode = v.modes[i];
+    const Access access = v.access[i];
+    const bool wide =
+        chunked && (access == Access::Dense || access == Access::Walked);
+    text.label += mode == Mode::Read     ? "dwsg"[size_t(access)]
+                  : mode == Mode::Shared ? 'i'
+                                         : 'n';
+    text.operands.push_back({kNames[i], k.dtype_of(i), mode, 1, "o",
+                             wide ? Width::Chunk : Width::Element});
+    if (mode != Mode::Scalar && access != Access::Dense)
+      walk.operands.push_back(kNames[i]);
+    elements.push_back(k.element(i));
+  }
+  text.operands.push_back({"o", k.out_dtype, Mode::Write, 1, "",
+                           chunked ? Width::Chunk : Width::Element});
+  if (v.access_o != Access::Dense) {
+    walk.operands.push_back("o");
+    text.label += "_to_w";
+  }
+  text.label += fmt::format("_{}x{}", v.workgroup, v.share);
+  if (k.walks()) text.label += fmt::format("_r{}", v.rank);
+  if (k.walks()) text.walks.push_back(walk);
+  text.substitutions = {{"value", value_text(k)},
+                        {"result", k.result()},
+                        {"places", k.walks() ? "  let at = at_all(e);" : ""},
+                        {"elements", joined(elements)},
+                        {"workgroup", std::to_string(v.workgroup)}};
+  if (chunked) {
+    describe_chunk(k, text);
+  } else {
+    describe_element(k, text);
+  }
+  return text;
+}
+
+// The modes of the inputs that a plan can have.
+std::vector<std::array<Mode, kMaxPointwiseInputs>> modes_of(
+    const PointwiseOp& op) {
+  constexpr auto R = Mode::Read, I = Mode::Shared, S = Mode::Scalar,
+                 N = Mode::Absent;
+  if (op.inputs == 1) {
+    if (op.casts) return {{R, N, N}, {S, N, N}};
+    return {{R, N, N}, {I, N, N}};
+  }
+  if (op.mask == 1 && op.inputs == 2) return {{R, R, N}, {I, R, N}};
+  if (op.inputs == 2) {
+    return {{R, R, N}, {R, S, N}, {S, R, N}, {I, R, N}, {I, S, N}, {I, I, N}};
+  }
+  std::vector<std::array<Mode, kMaxPointwiseInputs>> all;
+  for (const Mode a : {R, I}) {
+    if (op.mask == 0 && a == I) continue;  // a mask is never the output
+    for (const Mode b : {R, S}) {
+      if (op.mask == 1 && b == S) continue;
+      for (const Mode c : {R, S})
+        all.push_back({a, b, c});
+    }
+  }
+  return all;
+}
+
+// Every operator with every dtype and mode, walked and dense, element by
+// element and in chunks; how chunks are reached does not depend on the
+// operator, so that is listed for the copy alone.
+std::vector<PointwiseVariant> enumerate() {
+  std::vector<PointwiseVariant> all;
+  for (OpId id = 0; pointwise_has(id); ++id) {
+    const PointwiseOp& op = pointwise_op(id);
+    for (const DType dtype : op.dtypes) {
+      for (const DType in : wgsl::kAllDTypes) {
+        if (in != dtype && !op.casts) continue;
+        if (pointwise_kernel_dtype(op, dtype) != dtype) continue;
+        for (const auto& modes : modes_of(op)) {
+          if (modes[0] == Mode::Scalar && op.inputs == 1 && in != dtype) {
+            continue;
+          }
+          const auto list = [&](Form form, Access a, Access o) {
+            const bool walked = a != Access::Dense || o != Access::Dense;
+            const bool gpu = form == Form::Strided;
+            all.push_back({id,
+                           uint8_t(dtype),
+                           uint8_t(in),
+                           form,
+                           uint8_t(walked ? 2 : 0),
+                           uint8_t(gpu ? 1 : 4),
+                           o,
+                           {a, a, a},
+                           modes,
+                           uint16_t(gpu ? 256 : 64)});
+          };
+          list(Form::Element, Access::Dense, Access::Dense);
+          list(Form::Element, Access::Walked, Access::Dense);
+          if (is_heavy(id, wgsl::compute_of(dtype))) continue;
+          list(Form::Blocked, Access::Dense, Access::Dense);
+          if (!op.casts) continue;
+          list(Form::Strided, Access::Walked, Access::Walked);
+          for (const Access a :
+               {Access::Dense, Access::Walked, Access::Splat, Access::Gather}) {
+            list(Form::Strided, a, Access::Dense);
+            if (a != Access::Dense) list(Form::Run, a, Access::Dense);
+          }
+        }
+      }
+    }
+  }
+  return all;
+}
+
+}  // namespace
+
+Family<PointwiseVariant>& pointwise_family() {
+  static Family<PointwiseVariant> family(describe, enumerate);
+  return family;
+}
+
+namespace {
+// Families are listed from load time on.
+[[maybe_unused]] const auto& kListed = pointwise_family();
+}  // namespace
+
+DType pointwise_output(const PointwiseOp& op, DType dtype) {
+  return op.result == Result::Predicate ? DType::Bool : dtype;
+}
+
+DType pointwise_kernel_dtype(const PointwiseOp& op, DType dtype) {
+  const bool byte = op.result == Result::Predicate && dtype == DType::Bool;
+  return byte ? DType::U8 : dtype;
+}
+
+uint32_t chunk_size(const PointwiseOp& op, DType in, DType out) {
+  uint32_t size = std::max({4u, wgsl::unit_of(in), wgsl::unit_of(out)});
+  if (op.mask >= 0) size = std::max(size, wgsl::unit_of(DType::Bool));
+  return size;
+}
+
+bool is_heavy(OpId id, Compute compute) {
+  // The text that an expression draws from wgsl/lib, in characters.
+  constexpr size_t kHeavy = 3000;
+  static std::mutex mutex;
+  static auto* known = new std::map<std::pair<OpId, Compute>, bool>;
+  const std::lock_guard lock(mutex);
+  const auto [entry, added] = known->try_emplace({id, compute}, false);
+  if (added) {
+    const std::string expression = pointwise_op(id).expression;
+    const auto linked = wgsl::Linker(compute).link(expression);
+    entry->second = linked.size() - expression.size() > kHeavy;
+  }
+  return entry->second;
+}
+
+}  // namespace torch_webgpu::ops
