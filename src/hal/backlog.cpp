@@ -7,6 +7,9 @@
 namespace torch_webgpu::hal {
 namespace {
 
+// Small differences are noise, and each change counts the queue again.
+constexpr double kNoise = 1.25;
+
 double seconds_between(Backlog::Clock::time_point from,
                        Backlog::Clock::time_point to) {
   return std::max(0.0, std::chrono::duration<double>(to - from).count());
@@ -24,7 +27,7 @@ void Backlog::add(const Kernel* kernel, uint64_t workgroups, uint64_t bytes) {
   Estimate& estimate = estimates_[tag % kEstimates];
   if (estimate.tag != tag) estimate = {tag, 0, kUnknown, 0};
   if (estimate.seconds < 0.0) {
-    repeats_ = std::max(repeats_, ++estimate.repeats);
+    open_.repeats = std::max(open_.repeats, ++estimate.repeats);
   }
   open_.tags.push_back(tag);
   count(open_, tag);
@@ -43,15 +46,16 @@ void Backlog::count(Window& window, uint64_t tag) const {
 void Backlog::drop() {
   for (const uint64_t tag : open_.tags)
     estimates_[tag % kEstimates].repeats = 0;
-  repeats_ = 0;
   open_.tags.clear();
   open_.seconds = 0.0;
-  open_.unknown = 0;
+  open_.unknown = open_.repeats = 0;
 }
 
-void Backlog::submit(Clock::time_point now) {
-  if (queued_.empty()) earliest_start_ = latest_start_ = now;
-  seen_running_ = now;
+void Backlog::submit(Clock::time_point before, Clock::time_point after) {
+  if (queued_.empty()) {
+    earliest_start_ = before;
+    latest_start_ = seen_running_ = after;
+  }
   if (spare_.empty()) {
     queued_.emplace_back();
   } else {
@@ -66,6 +70,7 @@ void Backlog::observe(uint64_t completed, Clock::time_point now) {
   const auto ended = static_cast<size_t>(completed - completed_);
   if (ended == 0) {
     seen_running_ = now;
+    if (!queued_.empty()) learn_running(seconds_between(latest_start_, now));
     return;
   }
   learn(ended, seconds_between(latest_start_, seen_running_),
@@ -80,7 +85,8 @@ void Backlog::observe(uint64_t completed, Clock::time_point now) {
 }
 
 // The first windows together took at least the one and at most the other time.
-// Within these bounds nothing is learned: the host may have looked away.
+// Within these bounds nothing is learned: the host may have looked away. What
+// is new gets the upper one, which is put right soon: little is queued then.
 void Backlog::learn(size_t windows, double shortest, double longest) {
   double known = 0.0;
   uint32_t unknown = 0;
@@ -88,17 +94,27 @@ void Backlog::learn(size_t windows, double shortest, double longest) {
     known += queued_[i].seconds;
     unknown += queued_[i].unknown;
   }
-  // Small differences are noise, and each change counts the queue again.
-  constexpr double kNoise = 1.25;
-  double scale = 1.0;
+  double factor = 1.0;
   if (unknown == 0 && known > 0.0 && known * kNoise < shortest) {
-    scale = shortest / known;
+    factor = shortest / known;
   }
-  if (known > longest * kNoise) scale = longest / known;
-  if (unknown == 0 && scale == 1.0) return;
+  if (known > longest * kNoise) factor = longest / known;
+  if (unknown == 0 && factor == 1.0) return;
+  scale(windows, factor,
+        unknown == 0 ? 0.0 : std::max(longest - known, 0.0) / unknown);
+}
+
+// The first window takes longer than expected, and others may be like it.
+void Backlog::learn_running(double shortest) {
+  const Window& first = queued_.front();
+  if (first.unknown == 0 && first.seconds > 0.0 &&
+      first.seconds * kNoise < shortest) {
+    scale(1, shortest / first.seconds, 0.0);
+  }
+}
+
+void Backlog::scale(size_t windows, double factor, double unknown) {
   constexpr double kLeast = 1e-6;
-  const double rest =
-      unknown == 0 ? 0.0 : std::max(shortest - known, 0.0) / unknown;
   ++updates_;
   for (size_t i = 0; i < windows; ++i) {
     for (const uint64_t tag : queued_[i].tags) {
@@ -106,28 +122,37 @@ void Backlog::learn(size_t windows, double shortest, double longest) {
       if (estimate.tag != tag || estimate.updated == updates_) continue;
       estimate.updated = updates_;
       estimate.seconds = std::max(
-          estimate.seconds < 0.0 ? rest : estimate.seconds * scale, kLeast);
+          estimate.seconds < 0.0 ? unknown : estimate.seconds * factor, kLeast);
     }
   }
-  const auto again = [&](Window& window) {
+  const auto again = [this](Window& window) {
     window.seconds = 0.0;
     window.unknown = 0;
     for (const uint64_t tag : window.tags)
       count(window, tag);
+    if (window.unknown == 0) window.repeats = 0;
   };
-  for (size_t i = windows; i < queued_.size(); ++i)
-    again(queued_[i]);
+  for (Window& window : queued_)
+    again(window);
   again(open_);
 }
 
 bool Backlog::full() const {
-  if (queued_.size() < kAlwaysAllowed) return false;
-  double seconds = 0.0;
+  return queued_.size() >= kAlwaysAllowed && too_much({});
+}
+
+bool Backlog::full_with_open() const {
+  return too_much({{}, open_.seconds, open_.unknown, open_.repeats});
+}
+
+bool Backlog::too_much(Window sum) const {
   for (const Window& window : queued_) {
-    if (window.unknown > 0) return true;
-    seconds += window.seconds;
+    sum.seconds += window.seconds;
+    sum.unknown += window.unknown;
+    sum.repeats += window.repeats;
   }
-  return seconds > kSeconds;
+  return sum.seconds > kSeconds || sum.unknown > kUnknownAllowed ||
+         sum.repeats >= kAlwaysAllowed * kNewRepeats;
 }
 
 }  // namespace torch_webgpu::hal

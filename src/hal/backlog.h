@@ -13,8 +13,8 @@ namespace torch_webgpu::hal {
 // How much work is queued on the GPU, as an estimate in seconds: exit,
 // synchronize() and an interrupt wait for it. What a command takes is learned
 // from the times at which windows were seen to end, for each kernel and size
-// of its work; a window with anything new counts as more than is known. The
-// Device's lock is held for every call.
+// of its work; of what is new, only a little is queued. The Device's lock is
+// held for every call.
 class Backlog {
  public:
   using Clock = std::chrono::steady_clock;
@@ -22,27 +22,33 @@ class Backlog {
   // One more command of the open window; a copy has no kernel.
   void add(const Kernel* kernel, uint64_t workgroups, uint64_t bytes);
   void drop();  // the open window is given up
-  // The open window has been submitted. What was queued before counts as
-  // running until now: on some drivers a submit waits for it.
-  void submit(Clock::time_point now);
+  // The open window has been submitted, by a call between these two.
+  void submit(Clock::time_point before, Clock::time_point after);
   // The last window that has ended, counted from 1, as the host sees it now.
   void observe(uint64_t completed, Clock::time_point now);
 
   // Whether the open window is long enough to be submitted before it is full,
   // or repeats something new, of which a few tell enough.
   bool window_long() const {
-    return open_.seconds >= kWindowSeconds || repeats_ >= kNewRepeats;
+    return open_.seconds >= kWindowSeconds || open_.repeats >= kNewRepeats;
   }
-  // Whether no further window should be opened now.
+  // Whether no further window should be opened now, or whether the open one
+  // should not grow.
   bool full() const;
+  bool full_with_open() const;
 
  private:
-  // What the host may be ahead; two windows are always allowed, so that the
-  // GPU has work while the host learns of an end.
-  static constexpr double kSeconds = 0.25;
-  static constexpr double kWindowSeconds = kSeconds / 2;
+  // What the host may be ahead: more than one thread's long kernel, during
+  // which others go on, and so little that nobody minds to wait for it. Two
+  // windows are always allowed, so that the GPU has work while the host learns
+  // of an end.
+  static constexpr double kSeconds = 0.5;
+  static constexpr double kWindowSeconds = 0.125;
   static constexpr size_t kAlwaysAllowed = 2;
-  static constexpr uint32_t kNewRepeats = 8;
+  // Of what is new, in all; the repeats of any one kind are counted apart,
+  // since there may be any number of them.
+  static constexpr uint32_t kUnknownAllowed = 64;
+  static constexpr uint32_t kNewRepeats = 2;
   static constexpr double kUnknown = -1.0;
   static constexpr size_t kEstimates = 2048;
 
@@ -57,15 +63,18 @@ class Backlog {
     std::vector<uint64_t> tags;
     double seconds = 0.0;  // of what is known
     uint32_t unknown = 0;
+    uint32_t repeats = 0;  // the most of any that is unknown
   };
 
+  bool too_much(Window sum) const;
   void count(Window& window, uint64_t tag) const;
   void learn(size_t windows, double shortest, double longest);
+  void learn_running(double shortest);
+  void scale(size_t windows, double factor, double unknown);
 
   std::array<Estimate, kEstimates> estimates_;
   uint64_t updates_ = 0;
   Window open_;
-  uint32_t repeats_ = 0;  // the most of any
   std::deque<Window> queued_;
   std::vector<Window> spare_;  // keeps the vectors' memory
   uint64_t completed_ = 0;

@@ -36,11 +36,12 @@ class Buffer {
   uint64_t id_ = 0;
   uint64_t size_ = 0;
   uint64_t requested_ = 0;
-  uint64_t allocation_ = 0;   // unique for the life of the pool
   uint64_t last_window_ = 0;  // the stream's latest window that uses it
   void* address_ = nullptr;
   Buffer* next_free_ = nullptr;
-  std::atomic<bool> live_ = false;  // read under other locks than the pool's
+  // Both are read under other locks than the pool's.
+  std::atomic<uint64_t> allocation_ = 0;  // unique for the life of the pool
+  std::atomic<bool> live_ = false;
 };
 
 // Bytes, but for the counts at the end. "allocated" counts live buffers at

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "hal/blob_cache.h"
+#include "hal/device_info.h"
 #include "hal/procs.h"
 
 namespace torch_webgpu::hal {
@@ -67,6 +68,8 @@ class Implementation {
     return std::nullopt;
   }
 
+  // Whether a submit waits, on the calling thread, for the one before it.
+  virtual bool submit_waits(const DeviceInfo&) const { return false; }
   // Runs callbacks that are due; never waits.
   virtual void poll(const WaitTarget&) = 0;
   // Waits a bounded time for the target, which is not work of the GPU, and runs

@@ -83,6 +83,12 @@ class Wgpu final : public Implementation {
   // threads of ours: its error scopes are one stack for all threads, so that
   // nobody could tell whose pipeline failed, and using that one aborts.
 
+  // wgpu chains its submits by semaphores, for which Mesa's CPU driver waits in
+  // vkQueueSubmit.
+  bool submit_waits(const DeviceInfo& info) const override {
+    return info.adapter_type == "cpu";
+  }
+
   // wgpuInstanceWaitAny panics in wgpu-native; polling the device runs the
   // callbacks of AllowProcessEvents mode. Never a poll that waits: it keeps a
   // lock that every submit needs.

@@ -46,6 +46,7 @@ Stream::Stream(Context& context, uint32_t window)
       window_(std::max(window, 1u)),
       timestamps_(context),
       commands_(context),
+      submit_waits_(context.implementation->submit_waits(context.info)),
       params_(kParamsCapacity) {}
 
 Stream::~Stream() {
@@ -209,7 +210,7 @@ bool Stream::used_in_window(const Buffer* buffer) const {
 }
 
 void Stream::open(Lock& lock) {
-  if (dirty_ || submitted_ == context_.completed_window) return;
+  if (dirty_ || !busy()) return;
   const auto room = [this] {
     return submitted_ - context_.completed_window <= kMaxAhead &&
            !backlog_.full();
@@ -226,7 +227,16 @@ void Stream::add(const CommandList::Command& command,
 }
 
 void Stream::close(Lock& lock) {
-  if (commands_.size() >= window_ || backlog_.window_long()) submit(lock);
+  if (commands_.size() < window_ && !backlog_.window_long()) return;
+  if (window_ > 1 && !submittable()) {
+    // Rather a longer window than a wait, within the bounds of the backlog.
+    if (commands_.size() % kCommandsPerLook == 0) context_.poll();
+    if (!submittable() && commands_.size() < kMaxCommands &&
+        !backlog_.full_with_open()) {
+      return;
+    }
+  }
+  submit(lock);
 }
 
 void Stream::flush() {
@@ -236,13 +246,23 @@ void Stream::flush() {
 }
 
 void Stream::submit(Lock& lock) {
-  await_pipelines(lock);
+  if (dirty_) await_submittable(lock);
   flush_locked();
 }
 
-void Stream::await_pipelines(Lock& lock) {
-  if (commands_.ready()) return;
-  context_.pipelines->await(lock, [this] { return commands_.ready(); });
+bool Stream::busy() const {
+  return submitted_ != context_.completed_window;
+}
+
+bool Stream::submittable() const {
+  return commands_.ready() && !(submit_waits_ && busy());
+}
+
+void Stream::await_submittable(Lock& lock) {
+  if (submittable()) return;
+  context_.pipelines->await(
+      lock, [this] { return submittable() || context_.errors.lost(); });
+  context_.require_healthy();
 }
 
 void Stream::flush_locked() {
@@ -265,12 +285,13 @@ void Stream::flush_locked() {
     context_.procs.QueueWriteBuffer(context_.queue, params_buffer_, 0,
                                     params_.data(), params_used_);
   }
-  if (submitted_ != context_.completed_window) context_.poll();
+  if (busy()) context_.poll();
   submit_window(commands);
 }
 
 void Stream::submit_window(WGPUCommandBuffer commands) {
   const Procs& procs = context_.procs;
+  const auto before = Backlog::Clock::now();
   procs.QueueSubmit(context_.queue, commands != nullptr ? 1 : 0, &commands);
   if (commands != nullptr) procs.CommandBufferRelease(commands);
   WGPUQueueWorkDoneCallbackInfo callback =
@@ -282,7 +303,7 @@ void Stream::submit_window(WGPUCommandBuffer commands) {
   procs.QueueOnSubmittedWorkDone(context_.queue, callback);
   submitted_ = serial_++;
   ++context_.stats.submits;
-  backlog_.submit(Backlog::Clock::now());
+  backlog_.submit(before, Backlog::Clock::now());
   close_window();
 }
 
@@ -310,15 +331,14 @@ bool Stream::done(uint64_t serial) {
   context_.require_healthy();
   // Nobody else may ever submit the open window, and then a loop that asks
   // would not end.
-  if (serial > submitted_ && commands_.ready()) flush_locked();
-  const uint64_t target =
-      commands_.ready() ? std::min(serial, submitted_) : serial;
-  if (context_.completed_window < target) {
+  if (busy() || !commands_.ready()) {
     context_.poll();
     context_.pipelines->collect();
     context_.require_healthy();
   }
-  return context_.completed_window >= target;
+  if (serial > submitted_ && submittable()) flush_locked();
+  return serial <= submitted_ ? context_.completed_window >= serial
+                              : submittable() && !busy();
 }
 
 void Stream::wait(uint64_t serial) {
@@ -331,7 +351,6 @@ void Stream::wait(uint64_t serial) {
 void Stream::synchronize() {
   Lock lock(context_.mutex);
   context_.require_healthy();
-  await_pipelines(lock);
   if (faults_used_) read_back(lock, nullptr, nullptr, 0, nullptr, 0);
   wait_idle(lock);
   context_.pipelines->settle(lock);

@@ -35,10 +35,11 @@ Grid fold(uint64_t workgroups, uint32_t max_per_dimension);
 // gathered in a window (one command buffer) and submitted when `window`
 // commands are recorded, they are expected to take long, the parameters are
 // full, or somebody waits or reads. A call that would open a further window
-// waits while more is queued than the GPU does in a quarter of a second.
+// waits while more is queued than the GPU does in half a second.
 //
 // Whoever waits holds no lock: other threads record, allocate and read
-// meanwhile.
+// meanwhile. Where a submit itself waits for the GPU, a window grows until the
+// one before is over.
 //
 // Arguments are checked here, so that no recorded command can invalidate the
 // window: wrong ones throw Error before anything is recorded. Every call throws
@@ -88,7 +89,7 @@ class Stream {
   void wait(uint64_t serial);
   void synchronize();  // wait(record())
 
-  void set_window(uint32_t window);  // 1 = one submit per command
+  void set_window(uint32_t window);  // 1 = exactly one submit per command
   // Each dispatch in a pass of its own with timestamps; throws Error if the
   // adapter has none.
   void set_profiling(bool on);
@@ -109,7 +110,11 @@ class Stream {
   // How many windows the host may be ahead; wgpu-native's host memory grows
   // with them.
   static constexpr uint64_t kMaxAhead = 64;
-  static constexpr uint64_t kParamsCapacity = 256 * 1024;
+  static constexpr uint64_t kParamsCapacity = 1024 * 1024;
+  // How far a window grows while it cannot be submitted, and how often a
+  // recording thread looks whether it can.
+  static constexpr size_t kMaxCommands = 4096;
+  static constexpr size_t kCommandsPerLook = 16;
   // Largest piece of one host transfer.
   static constexpr uint64_t kTransferChunk = 64 << 20;
   // What a small host write counts: its staging object, not its bytes.
@@ -141,10 +146,12 @@ class Stream {
   void map(Readback& part);
   void give_back(Readback& part) noexcept;
 
-  // Submits the open window as soon as its pipelines are made.
+  bool busy() const;  // the GPU, as far as the host knows
+  // Whether the open window can be submitted without a wait.
+  bool submittable() const;
+  void await_submittable(Lock& lock);
+  void flush_locked();  // expects submittable()
   void submit(Lock& lock);
-  void await_pipelines(Lock& lock);
-  void flush_locked();  // expects that they are
   void submit_window(WGPUCommandBuffer commands);
   void close_window() noexcept;
   void wait_for(Lock& lock, uint64_t serial);
@@ -168,6 +175,7 @@ class Stream {
   uint64_t serial_ = 1;   // of the open window
 
   uint64_t submitted_ = 0;  // serial of the last submitted window
+  const bool submit_waits_;
   Backlog backlog_;
 
   WGPUBuffer params_buffer_ = nullptr;

@@ -76,7 +76,7 @@ std::vector<KernelTiming> TimestampRecorder::take(Lock& lock) {
   for (const Chunk& chunk : chunks) {
     ticks.resize(chunk.kernels.size() * 2);
     // No other thread comes between: the buffer is shared.
-    stream.await_pipelines(lock);
+    stream.await_submittable(lock);
     stream.add(CommandList::ResolveQueries{
         chunk.queries, static_cast<uint32_t>(ticks.size()), resolve_});
     stream.read_back(lock, resolve_, nullptr, 0, ticks.data(),

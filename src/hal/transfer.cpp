@@ -106,8 +106,7 @@ void Stream::write(Buffer* dst, uint64_t offset, const void* data,
   }
   if (bytes == 0) return;
   open(lock);
-  // The queue writes at once, before what is only recorded. A write that fills
-  // the window below finds no pipeline to wait for.
+  // The queue writes at once, before what is only recorded.
   while (used_in_window(dst) ||
          (!commands_.empty() &&
           written_ + std::max(bytes, kWriteCost) >= kTransferChunk)) {
@@ -123,7 +122,7 @@ void Stream::write(Buffer* dst, uint64_t offset, const void* data,
     dirty_ = true;
     written_ += std::max(chunk, kWriteCost);
     // An implementation keeps a copy of the data until a submit.
-    if (written_ >= kTransferChunk) flush_locked();
+    if (written_ >= kTransferChunk) submit(lock);
   }
   if (words != bytes) {
     std::byte tail[4] = {};
@@ -187,7 +186,9 @@ class Stream::Readbacks {
           [](const Readback& part) { return part.completion->done.load(); });
     });
     for (Readback& part : parts_) {
-      if (part.completion->done && part.completion->success) {
+      // wgpu-native ends the process for a mapped buffer of a lost device.
+      if (part.completion->done && part.completion->success &&
+          !context.errors.lost()) {
         part.mapped = static_cast<const std::byte*>(
             context.procs.BufferGetConstMappedRange(part.buffer, 0,
                                                     part.bytes));
@@ -261,7 +262,7 @@ void Stream::give_back(Readback& part) noexcept {
 
 void Stream::read_back(Lock& lock, WGPUBuffer src, Buffer* owner,
                        uint64_t offset, void* data, uint64_t bytes) {
-  await_pipelines(lock);
+  await_submittable(lock);
   // The lock is kept until all is submitted: one point of the stream.
   Readbacks readbacks(*this);
   const uint64_t lead = offset % 4;

@@ -72,7 +72,7 @@ void run_affine(Device& device, Buffer* data, const Affine& params);
 class Spinner {
  public:
   explicit Spinner(Device& device);
-  // Records one dispatch that takes about so long.
+  // Records one dispatch that takes at least about so long.
   void run(double seconds);
 
  private:

@@ -28,7 +28,10 @@ class Window : public ::testing::Test {
 };
 
 TEST_F(Window, FullOnesAreSubmitted) {
-  EXPECT_EQ(submits_of(64, 300), 5u);
+  // A longer window, where a submit would wait for the GPU.
+  const bool grows = device_.info().implementation == "wgpu";
+  EXPECT_LE(submits_of(64, 300), 5u);
+  EXPECT_GE(submits_of(64, 300), grows ? 2u : 5u);
   EXPECT_EQ(submits_of(64, 64), 1u);
   EXPECT_EQ(submits_of(300, 300), 1u);
 }
@@ -59,7 +62,7 @@ TEST_F(Window, FullParametersAreSubmitted) {
   device_.stream().synchronize();
   device_.stream().set_window(1u << 30);
   const uint64_t before = device_.stats().submits;
-  constexpr int kDispatches = 1500;
+  constexpr int kDispatches = 6000;
   for (int i = 0; i < kDispatches; ++i) {
     device_.stream().dispatch(kernel, bindings, params, {});
   }
