@@ -42,7 +42,8 @@ std::optional<ViewBinding> bind_view(const at::TensorBase& tensor) {
   const uint64_t alignment = limits.storage_offset_alignment;
   const uint64_t begin =
       uint64_t(tensor.storage_offset()) * item / alignment * alignment;
-  const uint64_t bytes = ceil_div((last + 1) * item - begin, 4) * 4;
+  // Whole units of the widest access; buffers end with one.
+  const uint64_t bytes = ceil_div((last + 1) * item - begin, 16) * 16;
   if (bytes > limits.max_storage_binding_size) return std::nullopt;
   return ViewBinding{{buffer, begin, bytes}, int64_t(begin / item)};
 }
