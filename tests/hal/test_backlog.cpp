@@ -194,12 +194,16 @@ TEST(Backlog, SizesAreToldApart) {
 TEST(Backlog, OfTheStreamIsShort) {
   Device& device = shared_device();
   Spinner spinner(device);
+  for (int i = 0; i < 3; ++i) {
+    spinner.run(0.01);
+    device.stream().synchronize();
+  }
+  // Unbounded, it would record some hundred thousand.
   const auto start = std::chrono::steady_clock::now();
   while (seconds_since(start) < 0.5)
     spinner.run(0.01);
-  const auto end = std::chrono::steady_clock::now();
   device.stream().synchronize();
-  EXPECT_LT(seconds_since(end), 2.0);
+  EXPECT_LT(seconds_since(start), 5.0);
 }
 
 }  // namespace
