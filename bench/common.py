@@ -9,6 +9,7 @@ import argparse
 import json
 import math
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -189,7 +190,9 @@ def replace_table(path: str | None, script: str, text: str) -> None:
         raise SystemExit(f"{path} must have {begin} and {end} once")
     before, _, rest = page.partition(begin)
     after = rest.partition(end)[2]
-    command = shlex.join(["python", f"bench/{name}", *sys.argv[1:]])
+    # Without where else the figures went.
+    options = re.sub(r"--(json|plot)[= ]\S+ ?", "", shlex.join(sys.argv[1:]))
+    command = f"python bench/{name} {options}".strip()
     made = f"Made by `{command}`.\n\n{text}"
     file.write_text(f"{before}{begin}\n{made}\n{end}{after}", encoding="utf-8")
 

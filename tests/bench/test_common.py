@@ -76,7 +76,7 @@ def test_tables_replace_tables(
 ) -> None:
     page = tmp_path / "page.md"
     page.write_text("A\n<!-- begin x.py -->\nold\n<!-- end x.py -->\nB\n")
-    monkeypatch.setattr("sys.argv", ["x.py", "--both"])
+    monkeypatch.setattr("sys.argv", ["x.py", "--json", "f", "--both"])
     for _ in range(2):
         common.replace_table(str(page), "bench/x.py", "| new |")
     assert page.read_text() == (
