@@ -12,7 +12,7 @@ import torch
 # What runs must be represented in the list that is validated offline.
 os.environ.setdefault("TORCH_WEBGPU_CHECK_LISTED", "1")
 
-import torch_webgpu  # noqa: E402, F401  registers the device
+import torch_webgpu  # noqa: F401  registers the device
 
 
 def pytest_report_header() -> list[str]:
