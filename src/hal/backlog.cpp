@@ -151,6 +151,10 @@ bool Backlog::too_much(Window sum) const {
     sum.unknown += window.unknown;
     sum.repeats += window.repeats;
   }
+  if (!queued_.empty()) {  // nobody waits for what has run
+    sum.seconds -= std::min(queued_.front().seconds,
+                            seconds_between(latest_start_, seen_running_));
+  }
   return sum.seconds > kSeconds || sum.unknown > kUnknownAllowed ||
          sum.repeats >= kAlwaysAllowed * kNewRepeats;
 }

@@ -114,6 +114,24 @@ TEST(Backlog, IsBoundedByTime) {
   EXPECT_LE(windows, 28);
 }
 
+// Not by what is behind it: a window that takes longer than others.
+TEST(Backlog, WhatHasRunDoesNotCount) {
+  Clockwork clock;
+  const Kernel long_one, known;
+  clock.teach(long_one, 1, 900);
+  clock.teach(known, 4, 4);
+  const int64_t now = clock.later();
+  clock.add(long_one);
+  clock.submit(now);
+  clock.add(known);
+  clock.submit(now);
+  EXPECT_TRUE(clock->full());
+  clock->observe(2, clock.at(now + 600));
+  EXPECT_FALSE(clock->full());
+  clock->observe(2, clock.at(now + 2000));
+  EXPECT_FALSE(clock->full());
+}
+
 TEST(Backlog, ALongWindowIsSubmittedEarly) {
   Clockwork clock;
   const Kernel dear;
