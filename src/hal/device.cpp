@@ -56,6 +56,13 @@ const Kernel& Device::compile(const ShaderSource& source) {
   return pipelines_->get(lock, source);
 }
 
+std::shared_ptr<const Kernel> Device::compile_outside(
+    const ShaderSource& source) {
+  Lock lock(context_->mutex);
+  context_->require_healthy();
+  return pipelines_->get_outside(source);
+}
+
 Stats Device::stats() {
   const std::lock_guard lock(context_->mutex);
   Stats stats = context_->stats;

@@ -55,6 +55,10 @@ class Device {
   // Device. Throws ShaderError. It hashes the whole source: hot paths keep the
   // reference.
   const Kernel& compile(const ShaderSource& source);
+  // The same for text from outside, of which there may be any number: kept as
+  // long as somebody has it, and a while longer, in case that the text comes
+  // again.
+  std::shared_ptr<const Kernel> compile_outside(const ShaderSource& source);
   Stats stats();
   void throw_pending_errors();
 

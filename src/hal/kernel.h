@@ -31,7 +31,8 @@ struct ShaderSource {
   bool deferrable = false;
 };
 
-// A compiled entry point; owned by the Device.
+// A compiled entry point; owned by the Device, or shared with it (see
+// Device::compile_outside).
 class Kernel {
  public:
   const std::string& label() const { return label_; }

@@ -35,6 +35,8 @@ PipelineCache::~PipelineCache() {
     for (auto& [kernel, completion] : pending_)
       context_.abandon(std::move(completion));
   }
+  outside_.clear();
+  release_dropped();
   const Procs& procs = context_.procs;
   for (auto& [key, kernel] : kernels_) {
     if (kernel->pipeline_ != nullptr) {
@@ -95,15 +97,18 @@ void PipelineCache::settle(Lock& lock) {
   await(lock, [this] { return pending_.empty(); });
 }
 
-WGPUShaderModule PipelineCache::module(const ShaderSource& source) {
-  const bool checked = context_.validation || !source.trusted;
+bool PipelineCache::checked(const ShaderSource& source) const {
+  return context_.validation || !source.trusted;
+}
+
+std::string PipelineCache::code_of(const ShaderSource& source) const {
   std::string code;
   if (source.subgroups) code = context_.implementation->subgroup_directive();
-  code += source.wgsl;
-  std::string key = code + (checked ? "\n// checked" : "");
-  const auto it = modules_.find(key);
-  if (it != modules_.end()) return it->second;
+  return code + source.wgsl;
+}
 
+WGPUShaderModule PipelineCache::create_module(const ShaderSource& source,
+                                              const std::string& code) {
   WGPUShaderSourceWGSL wgsl = WGPU_SHADER_SOURCE_WGSL_INIT;
   wgsl.code = view(code);
   WGPUShaderModuleDescriptor descriptor = WGPU_SHADER_MODULE_DESCRIPTOR_INIT;
@@ -111,7 +116,7 @@ WGPUShaderModule PipelineCache::module(const ShaderSource& source) {
   descriptor.label = view(source.label);
   ErrorScope scope(context_);
   WGPUShaderModule created = context_.implementation->create_shader_module(
-      context_.device, descriptor, checked);
+      context_.device, descriptor, checked(source));
   if (const auto caught = scope.finish()) {
     if (created != nullptr) context_.procs.ShaderModuleRelease(created);
     if (context_.errors.lost()) context_.errors.rethrow();
@@ -119,8 +124,62 @@ WGPUShaderModule PipelineCache::module(const ShaderSource& source) {
                       ": the shader does not compile: " + caught->message);
   }
   ++context_.stats.shader_modules_created;
+  return created;
+}
+
+WGPUShaderModule PipelineCache::module(const ShaderSource& source) {
+  const std::string code = code_of(source);
+  std::string key = code + (checked(source) ? "\n// checked" : "");
+  const auto it = modules_.find(key);
+  if (it != modules_.end()) return it->second;
+  WGPUShaderModule created = create_module(source, code);
   modules_.emplace(std::move(key), created);
   return created;
+}
+
+std::shared_ptr<const Kernel> PipelineCache::get_outside(
+    const ShaderSource& source) {
+  const std::string code = code_of(source);
+  std::string key = source.entry_point + (checked(source) ? "!" : " ") +
+                    (source.has_params ? "p" : " ");
+  for (const Access access : source.bindings)
+    key += access == Access::Read ? 'r' : 'w';
+  key += '\n' + code;
+  const auto found =
+      std::ranges::find(outside_, key, [](const Outside& o) { return o.key; });
+  if (found != outside_.end()) {
+    outside_.splice(outside_.begin(), outside_, found);
+    return outside_.front().kernel;
+  }
+  ShaderSource now = source;
+  now.deferrable = false;  // so that nothing refers to it but its owners
+  WGPUShaderModule compiled = create_module(now, code);
+  std::unique_ptr<Kernel> made;
+  try {
+    made = build(now, compiled);
+  } catch (...) {
+    context_.procs.ShaderModuleRelease(compiled);
+    throw;
+  }
+  context_.procs.ShaderModuleRelease(compiled);  // the pipeline has it
+  std::shared_ptr<const Kernel> kernel(
+      made.release(), [dropped = dropped_](const Kernel* last) {
+        const std::lock_guard lock(dropped->mutex);
+        dropped->kernels.emplace_back(const_cast<Kernel*>(last));
+      });
+  outside_.push_front({std::move(key), kernel});
+  if (outside_.size() > kOutside) outside_.pop_back();
+  return kernel;
+}
+
+void PipelineCache::release_dropped() {
+  std::vector<std::unique_ptr<Kernel>> kernels;
+  {
+    const std::lock_guard lock(dropped_->mutex);
+    kernels.swap(dropped_->kernels);
+  }
+  for (const auto& kernel : kernels)
+    context_.procs.ComputePipelineRelease(kernel->pipeline_);
 }
 
 WGPUBindGroupLayout PipelineCache::create_layout(

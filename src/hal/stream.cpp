@@ -311,6 +311,7 @@ void Stream::close_window() noexcept {
   commands_.clear();
   backlog_.drop();
   context_.bind_groups->release_evicted();
+  context_.pipelines->release_dropped();
   written_ = 0;
   params_used_ = 0;
   dirty_ = false;

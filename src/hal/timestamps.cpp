@@ -27,7 +27,7 @@ TimestampRecorder::~TimestampRecorder() {
 }
 
 WGPUPassTimestampWrites TimestampRecorder::next(const Kernel& kernel) {
-  if (chunks_.empty() || chunks_.back().kernels.size() * 2 == kQueries) {
+  if (chunks_.empty() || chunks_.back().labels.size() * 2 == kQueries) {
     WGPUQuerySetDescriptor descriptor = WGPU_QUERY_SET_DESCRIPTOR_INIT;
     descriptor.type = WGPUQueryType_Timestamp;
     descriptor.count = kQueries;
@@ -41,8 +41,8 @@ WGPUPassTimestampWrites TimestampRecorder::next(const Kernel& kernel) {
     chunks_.push_back({queries, {}});
   }
   Chunk& chunk = chunks_.back();
-  const auto index = static_cast<uint32_t>(chunk.kernels.size() * 2);
-  chunk.kernels.push_back(&kernel);
+  const auto index = static_cast<uint32_t>(chunk.labels.size() * 2);
+  chunk.labels.push_back(kernel.label());
   WGPUPassTimestampWrites writes = WGPU_PASS_TIMESTAMP_WRITES_INIT;
   writes.querySet = chunk.queries;
   writes.beginningOfPassWriteIndex = index;
@@ -74,19 +74,19 @@ std::vector<KernelTiming> TimestampRecorder::take(Lock& lock) {
       context_.implementation->timestamp_period(context_.queue);
   std::vector<uint64_t> ticks;
   for (const Chunk& chunk : chunks) {
-    ticks.resize(chunk.kernels.size() * 2);
+    ticks.resize(chunk.labels.size() * 2);
     // No other thread comes between: the buffer is shared.
     stream.await_submittable(lock);
     stream.add(CommandList::ResolveQueries{
         chunk.queries, static_cast<uint32_t>(ticks.size()), resolve_});
     stream.read_back(lock, resolve_, nullptr, 0, ticks.data(),
                      ticks.size() * sizeof(uint64_t));
-    for (size_t i = 0; i < chunk.kernels.size(); ++i) {
+    for (size_t i = 0; i < chunk.labels.size(); ++i) {
       const auto nanoseconds = [&](size_t at) {
         return static_cast<uint64_t>(static_cast<double>(ticks[at]) * period);
       };
-      timings.push_back({chunk.kernels[i]->label(), nanoseconds(2 * i),
-                         nanoseconds(2 * i + 1)});
+      timings.push_back(
+          {chunk.labels[i], nanoseconds(2 * i), nanoseconds(2 * i + 1)});
     }
   }
   return timings;

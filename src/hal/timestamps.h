@@ -36,7 +36,7 @@ class TimestampRecorder {
   static constexpr uint32_t kQueries = 4096;
   struct Chunk {
     WGPUQuerySet queries;
-    std::vector<const Kernel*> kernels;
+    std::vector<std::string> labels;
   };
 
   void ensure_resolve_buffer();

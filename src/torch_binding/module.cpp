@@ -14,6 +14,7 @@
 #include "ops/runtime/runtime.h"
 #include "torch_binding/availability.h"
 #include "torch_binding/bench.h"
+#include "torch_binding/generated.h"
 #include "torch_binding/python_objects.h"
 #include "torch_binding/shader_library.h"
 
@@ -271,6 +272,7 @@ NB_MODULE(_C, m) {
            "label"_a, "wgsl"_a, "entry_point"_a, "writes"_a,
            "trusted"_a = false, "subgroups"_a = false, NoGil())
       .def("launch", &launch_kernel, "tensors"_a, nb::kw_only(), "grid"_a);
+  bind_generated_kernels(m);
 }
 
 }  // namespace torch_webgpu::binding

@@ -32,7 +32,7 @@ UserKernel::UserKernel(const std::string& label, const std::string& wgsl,
     source.bindings.push_back(write ? hal::Access::ReadWrite
                                     : hal::Access::Read);
   }
-  kernel_ = &ops::device().compile(source);
+  kernel_ = ops::device().compile_outside(source);
 }
 
 void UserKernel::launch(const std::vector<at::Tensor>& tensors,

@@ -2,6 +2,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -10,9 +11,8 @@
 
 namespace torch_webgpu::binding {
 
-// One kernel of WGSL from outside. The HAL owns the compiled kernel and keeps
-// it as long as the device. Bounds-checked unless `trusted`, which is for
-// benchmarks that compare with the library's own kernels.
+// One kernel of WGSL from outside. Bounds-checked unless `trusted`, which is
+// for benchmarks that compare with the library's own kernels.
 class UserKernel {
  public:
   UserKernel(const std::string& label, const std::string& wgsl,
@@ -24,7 +24,7 @@ class UserKernel {
   void launch(const std::vector<at::Tensor>& tensors, hal::Grid grid) const;
 
  private:
-  const hal::Kernel* kernel_;
+  std::shared_ptr<const hal::Kernel> kernel_;
   std::vector<bool> writes_;
   std::string label_;
 };

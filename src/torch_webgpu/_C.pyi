@@ -40,3 +40,22 @@ class UserKernel:
     def launch(
         self, *tensors: torch.Tensor, grid: tuple[int, int, int]
     ) -> None: ...
+
+class GeneratedKernel:
+    def __init__(
+        self,
+        label: str,
+        text: str,
+        operands: list[tuple[str, str, str, str, int]],
+        fields: list[tuple[str, str]],
+        walks: list[tuple[str, list[str]]],
+        chunk: int,
+        compute: str,
+        trusted: bool,
+        subgroups: bool,
+    ) -> None: ...
+    def launch(
+        self, *tensors: torch.Tensor, values: bytes, workgroups: int
+    ) -> None: ...
+    @property
+    def wgsl(self) -> str: ...
