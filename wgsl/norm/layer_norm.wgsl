@@ -4,7 +4,7 @@
 
 const threads = {{threads}}u;
 
-var<workgroup> group_values: array<f32, 64>;
+var<workgroup> group_values: array<f32, threads>;
 
 // Sums are in blocks, for the accuracy of long rows.
 fn sum_of(start: u32, first: u32) -> f32 {
@@ -36,7 +36,7 @@ fn square_of(start: u32, first: u32, mean: f32) -> f32 {
   return sum;
 }
 
-@compute @workgroup_size(64)
+@compute @workgroup_size({{workgroup}})
 fn main(@builtin(workgroup_id) group: vec3<u32>,
         @builtin(num_workgroups) groups: vec3<u32>,
         @builtin(local_invocation_index) lane: u32) {

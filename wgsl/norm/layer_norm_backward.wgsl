@@ -3,7 +3,7 @@
 
 const threads = {{threads}}u;
 
-var<workgroup> group_values: array<f32, 64>;
+var<workgroup> group_values: array<f32, threads>;
 
 // The gradient of the normalised element j, before scale and shift.
 fn gradient(row: u32, j: u32) -> f32 {
@@ -11,7 +11,7 @@ fn gradient(row: u32, j: u32) -> f32 {
   return {{gradient}};
 }
 
-@compute @workgroup_size(64)
+@compute @workgroup_size({{workgroup}})
 fn main(@builtin(workgroup_id) group: vec3<u32>,
         @builtin(num_workgroups) groups: vec3<u32>,
         @builtin(local_invocation_index) lane: u32) {

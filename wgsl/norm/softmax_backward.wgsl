@@ -3,9 +3,9 @@
 
 const threads = {{threads}}u;
 
-var<workgroup> group_values: array<f32, 64>;
+var<workgroup> group_values: array<f32, threads>;
 
-@compute @workgroup_size(64)
+@compute @workgroup_size({{workgroup}})
 fn main(@builtin(workgroup_id) group: vec3<u32>,
         @builtin(num_workgroups) groups: vec3<u32>,
         @builtin(local_invocation_index) lane: u32) {

@@ -8,6 +8,7 @@
 #include "ops/kernel/family.h"
 #include "ops/kernel/launch.h"
 #include "ops/kernel/params.h"
+#include "ops/kernel/profile.h"
 #include "ops/norm/layer_norm.h"
 #include "ops/norm/rows.h"
 
@@ -17,6 +18,7 @@ namespace {
 using at::Tensor;
 using wgsl::DType;
 using wgsl::Mode;
+using wgsl::Width;
 
 struct Variant {
   NormKind kind;
@@ -25,12 +27,11 @@ struct Variant {
   DType w;  // of weight and bias
   uint8_t has_weight;
   uint8_t has_bias;
-  uint8_t by_group;
+  RowPlan plan;
   uint8_t windows_a;
   uint8_t windows_g;
   uint8_t windows_o;
-  static constexpr uint8_t Variant::* kWindows[] = {
-      &Variant::windows_a, &Variant::windows_g, &Variant::windows_o};
+  uint8_t unused;
 };
 
 // clang-format off
@@ -97,7 +98,7 @@ std::string label_of(const char* part, const Variant& v) {
                            name_of(v.a), name_of(v.o));
   if (v.has_weight) label += fmt::format("_w_{}", name_of(v.w));
   if (v.has_bias) label += fmt::format("_b_{}", name_of(v.w));
-  label += v.by_group ? "_group" : "_thread";
+  label += v.plan.label();
   if (v.windows_a * v.windows_g * v.windows_o != 1) {
     label += fmt::format("_w{}{}{}", v.windows_a, v.windows_g, v.windows_o);
   }
@@ -106,40 +107,69 @@ std::string label_of(const char* part, const Variant& v) {
 
 using Substitutions = std::vector<std::pair<std::string, std::string>>;
 
-Substitutions placement(const Variant& v) {
-  return {
-      {"threads", v.by_group ? "64" : "1"},
-      {"row", v.by_group ? "group_index(group, groups)"
-                         : "thread_index(group, groups, lane, 64u)"},
-      {"first", v.by_group ? "lane" : "0u"},
-      {"share", v.by_group ? "group" : "own"},
-      {"channel", v.kind == NormKind::Group
-                      ? "(row % p.groups) * p.per_group + j / p.spatial"
-                      : "j"},
-  };
+// What the kernels of rows have in common; `tensors` are of the input's kind.
+wgsl::KernelText describe_rows(const char* part, const char* file,
+                               const Variant& v) {
+  const bool group = v.kind == NormKind::Group;
+  wgsl::KernelText text;
+  text.label = label_of(part, v);
+  text.file = file;
+  if (v.plan.wide) text.file += "_quads";
+  text.subgroups = v.plan.subgroup;
+  text.substitutions = v.plan.placement();
+  std::string channel = "j";
+  if (group) {
+    channel = fmt::format("(row % p.groups) * p.per_group + {} / p.spatial",
+                          v.plan.wide ? "4u * q" : "j");
+  } else if (v.plan.wide) {
+    channel = "q";
+  }
+  text.substitutions.emplace_back("channel", channel);
+  return text;
+}
+
+Width width_of(const Variant& v) {
+  return v.plan.wide ? Width::Quad : Width::Element;
+}
+
+// A channel's weight or bias: a quad has its own, unless the channel is wider.
+std::string parameter_of(const Variant& v, const char* name) {
+  if (!v.plan.wide) return fmt::format("load_{0}(p.{0}_offset + c)", name);
+  return v.kind == NormKind::Group
+             ? fmt::format("vec4<f32>(load_{0}(p.{0}_offset + c))", name)
+             : fmt::format("load4_{0}((p.{0}_offset >> 2u) + c)", name);
+}
+
+Width parameter_width(const Variant& v) {
+  return v.kind == NormKind::Group ? Width::Element : width_of(v);
 }
 
 wgsl::KernelText describe(const Variant& v) {
   const bool rms = v.kind == NormKind::Rms;
-  wgsl::KernelText text;
-  text.label = label_of("", v);
-  text.file = "layer_norm";
+  auto text = describe_rows("", "layer_norm", v);
   text.params = NormParams::wgsl();
-  text.operands = {{"a", v.a, Mode::Read, v.windows_a, {}}};
-  if (v.has_weight) text.operands.push_back({"w", v.w, Mode::Read, 1, {}});
-  if (v.has_bias) text.operands.push_back({"b", v.w, Mode::Read, 1, {}});
-  text.operands.push_back({"o", v.o, Mode::Write, v.windows_o, {}});
+  const Width width = width_of(v), narrow = parameter_width(v);
+  text.operands = {{"a", v.a, Mode::Read, v.windows_a, {}, width}};
+  if (v.has_weight) {
+    text.operands.push_back({"w", v.w, Mode::Read, 1, {}, narrow});
+  }
+  if (v.has_bias) {
+    text.operands.push_back({"b", v.w, Mode::Read, 1, {}, narrow});
+  }
+  text.operands.push_back({"o", v.o, Mode::Write, v.windows_o, {}, width});
   if (!rms) text.operands.push_back({"m", DType::F32, Mode::Write, 1, {}});
   text.operands.push_back({"r", DType::F32, Mode::Write, 1, {}});
   std::string result = "x";
-  if (v.has_weight) result += " * load_w(p.w_offset + c)";
-  if (v.has_bias) result += " + load_b(p.b_offset + c)";
-  text.substitutions = placement(v);
+  if (v.has_weight) result += " * " + parameter_of(v, "w");
+  if (v.has_bias) result += " + " + parameter_of(v, "b");
+  std::string share;
+  for (const auto& [key, value] : text.substitutions) {
+    if (key == "share") share = value;
+  }
   text.substitutions.push_back(
-      {"mean", rms ? "0.0"
-                   : fmt::format("{}_sum(sum_of(start, first), lane) "
-                                 "/ f32(p.count)",
-                                 v.by_group ? "group" : "own")});
+      {"mean",
+       rms ? "0.0"
+           : share + "_sum(sum_of(start, first), lane) / f32(p.count)"});
   text.substitutions.push_back({"result", result});
   text.substitutions.push_back(
       {"statistics", rms ? "store_r(row, rstd);"
@@ -149,26 +179,30 @@ wgsl::KernelText describe(const Variant& v) {
 
 wgsl::KernelText describe_backward(const Variant& v) {
   const bool rms = v.kind == NormKind::Rms;
-  wgsl::KernelText text;
-  text.label = label_of("_backward", v);
-  text.file = "layer_norm_backward";
+  auto text = describe_rows("_backward", "layer_norm_backward", v);
   text.params = NormBackwardParams::wgsl();
-  text.operands = {{"g", v.a, Mode::Read, v.windows_g, {}},
-                   {"a", v.a, Mode::Read, v.windows_a, {}}};
+  const Width width = width_of(v);
+  text.operands = {{"g", v.a, Mode::Read, v.windows_g, {}, width},
+                   {"a", v.a, Mode::Read, v.windows_a, {}, width}};
   if (!rms) text.operands.push_back({"m", DType::F32, Mode::Read, 1, {}});
   text.operands.push_back({"r", DType::F32, Mode::Read, 1, {}});
-  if (v.has_weight) text.operands.push_back({"w", v.w, Mode::Read, 1, {}});
-  text.operands.push_back({"o", v.o, Mode::Write, v.windows_o, {}});
-  std::string gradient = "load_g(p.g_offset + row * p.count + j)";
-  if (v.has_weight) gradient += " * load_w(p.w_offset + c)";
-  text.substitutions = placement(v);
+  if (v.has_weight) {
+    text.operands.push_back({"w", v.w, Mode::Read, 1, {}, parameter_width(v)});
+  }
+  text.operands.push_back({"o", v.o, Mode::Write, v.windows_o, {}, width});
+  std::string gradient =
+      v.plan.wide ? "load4_g((p.g_offset >> 2u) + row * (p.count >> 2u) + q)"
+                  : "load_g(p.g_offset + row * p.count + j)";
+  if (v.has_weight) gradient += " * " + parameter_of(v, "w");
   text.substitutions.push_back({"gradient", gradient});
   text.substitutions.push_back(
       {"mean", rms ? "0.0" : "load_m(p.m_offset + row)"});
+  std::string share;
+  for (const auto& [key, value] : text.substitutions) {
+    if (key == "share") share = value;
+  }
   text.substitutions.push_back(
-      {"shift", rms ? "0.0"
-                    : fmt::format("{}_sum(sum, lane) / f32(p.count)",
-                                  v.by_group ? "group" : "own")});
+      {"shift", rms ? "0.0" : share + "_sum(sum, lane) / f32(p.count)"});
   return text;
 }
 
@@ -176,18 +210,21 @@ wgsl::KernelText describe_weights(const Variant& v) {
   const bool rms = v.kind == NormKind::Rms;
   wgsl::KernelText text;
   text.label = label_of("_backward_weights", v);
-  text.file = "layer_norm_weights";
+  text.file = v.plan.wide ? "layer_norm_weights_quads" : "layer_norm_weights";
   text.params = NormWeightsParams::wgsl();
-  text.operands = {{"g", v.a, Mode::Read, v.windows_g, {}},
-                   {"a", v.a, Mode::Read, v.windows_a, {}}};
+  const Width width = width_of(v);
+  text.operands = {{"g", v.a, Mode::Read, v.windows_g, {}, width},
+                   {"a", v.a, Mode::Read, v.windows_a, {}, width}};
   if (!rms) text.operands.push_back({"m", DType::F32, Mode::Read, 1, {}});
   text.operands.push_back({"r", DType::F32, Mode::Read, 1, {}});
-  text.operands.push_back({"w", DType::F32, Mode::Write, 1, {}});
-  text.operands.push_back({"b", DType::F32, Mode::Write, 1, {}});
-  text.substitutions = {
-      {"statistics",
-       v.kind == NormKind::Group ? "n * p.groups + c / p.per_group" : "n"},
-      {"mean", rms ? "0.0" : "load_m(p.m_offset + row)"}};
+  text.operands.push_back({"w", DType::F32, Mode::Write, 1, {}, width});
+  text.operands.push_back({"b", DType::F32, Mode::Write, 1, {}, width});
+  text.substitutions = {{"mean", rms ? "0.0" : "load_m(p.m_offset + row)"}};
+  if (!v.plan.wide) {
+    text.substitutions.push_back(
+        {"statistics",
+         v.kind == NormKind::Group ? "n * p.groups + c / p.per_group" : "n"});
+  }
   return text;
 }
 
@@ -199,13 +236,20 @@ std::vector<Variant> enumerate() {
     for (const DType a : wgsl::kFloats) {
       for (const DType o : {a, DType::F32}) {
         if (o == DType::F32 && a != o && kind == NormKind::Group) continue;
-        for (const uint8_t by_group : {0, 1}) {
-          all.push_back({kind, a, o, a, 0, 0, by_group, 1, 1, 1});
+        for (const RowPlan& plan : all_row_plans()) {
+          const auto add = [&](DType w, bool has_weight, bool has_bias) {
+            Variant v{kind, a, o, w, has_weight, has_bias, plan, 1, 1, 1, 0};
+            all.push_back(v);
+            if (plan.wide) return;
+            v.windows_a = v.windows_g = v.windows_o = 2;
+            all.push_back(v);
+          };
+          add(a, false, false);
           for (const DType w : {a, DType::F32}) {
-            all.push_back({kind, a, o, w, 1, 0, by_group, 1, 1, 1});
+            add(w, true, false);
             if (!backward && kind != NormKind::Rms) {
-              all.push_back({kind, a, o, w, 1, 1, by_group, 1, 1, 1});
-              all.push_back({kind, a, o, w, 0, 1, by_group, 1, 1, 1});
+              add(w, true, true);
+              add(w, false, true);
             }
             if (a == DType::F32) break;
           }
@@ -221,7 +265,15 @@ std::vector<Variant> enumerate_weights() {
   std::vector<Variant> all;
   for (const auto kind : {NormKind::Layer, NormKind::Rms, NormKind::Group}) {
     for (const DType a : wgsl::kFloats) {
-      all.push_back({kind, a, DType::F32, DType::F32, 0, 0, 0, 1, 1, 1});
+      for (const uint8_t wide : {0, 1}) {
+        if (wide && kind == NormKind::Group) continue;
+        Variant v{kind,         a, DType::F32, DType::F32, 0, 0,
+                  {1, 0, wide}, 1, 1,          1,          0};
+        all.push_back(v);
+        if (wide) continue;
+        v.windows_a = v.windows_g = v.windows_o = 2;
+        all.push_back(v);
+      }
     }
   }
   return all;
@@ -251,8 +303,9 @@ void fill_shape(Params& p, const NormShape& shape) {
   p.spatial = uint32_t(shape.spatial);
 }
 
-Variant variant_for(const NormShape& shape, const Rows& rows, const Tensor& a,
-                    const Tensor& weight, const Tensor& bias, const Tensor& o) {
+Variant variant_for(const NormShape& shape, const RowPlan& plan,
+                    const Tensor& a, const Tensor& weight, const Tensor& bias,
+                    const Tensor& o) {
   const Tensor& typed = weight.defined() ? weight : bias;
   return {shape.kind,
           wgsl::dtype_of(a.scalar_type()),
@@ -260,10 +313,21 @@ Variant variant_for(const NormShape& shape, const Rows& rows, const Tensor& a,
           wgsl::dtype_of((typed.defined() ? typed : a).scalar_type()),
           weight.defined(),
           bias.defined(),
-          rows.by_group(),
+          plan,
           windows_of(a),
           1,
-          windows_of(o)};
+          windows_of(o),
+          0};
+}
+
+// A quad of a group norm lies within one channel.
+bool has_whole_quads(const NormShape& shape,
+                     std::initializer_list<const Tensor*> tensors) {
+  if (shape.kind == NormKind::Group && shape.spatial % 4 != 0) return false;
+  for (const Tensor* tensor : tensors) {
+    if (!has_quads(*tensor)) return false;
+  }
+  return true;
 }
 
 Tensor dense(const Tensor& tensor) {
@@ -302,9 +366,11 @@ void norm_forward(const NormShape& shape, const Tensor& input,
   p.w_offset = offset_of(w);
   p.b_offset = offset_of(b);
   p.o_offset = offset_of(o);
-  const Variant v = variant_for(shape, rows, a, w, b, o);
+  const RowPlan plan =
+      choose(profile(), rows, has_whole_quads(shape, {&a, &w, &b, &o}));
+  const Variant v = variant_for(shape, plan, a, w, b, o);
   launch_all(forward_family(v), {&a, &w, &b, &o, &mean, &rstd}, bytes_of(p),
-             rows.workgroups());
+             plan.workgroups(rows));
   target.finish();
 }
 
@@ -325,10 +391,12 @@ void norm_backward_input(const NormShape& shape, const Tensor& grad,
   p.r_offset = offset_of(rstd);
   p.w_offset = offset_of(w);
   p.o_offset = offset_of(o);
-  Variant v = variant_for(shape, rows, a, w, {}, o);
+  const RowPlan plan =
+      choose(profile(), rows, has_whole_quads(shape, {&g, &a, &w, &o}));
+  Variant v = variant_for(shape, plan, a, w, {}, o);
   v.windows_g = windows_of(g);
   launch_all(backward_family(v), {&g, &a, &mean, &rstd, &w, &o}, bytes_of(p),
-             rows.workgroups());
+             plan.workgroups(rows));
   target.finish();
 }
 
@@ -345,6 +413,8 @@ std::tuple<Tensor, Tensor> norm_backward_weights(const NormShape& shape,
   const Tensor g = dense(grad), a = dense(input);
   // Parts of about 32 rows, as many as keep a GPU busy.
   constexpr int64_t kRowsOfPart = 32, kEnoughThreads = 16384;
+  const bool wide = shape.kind != NormKind::Group && channels % 4 == 0 &&
+                    has_quads(g) && has_quads(a);
   const int64_t splits = std::clamp<int64_t>(
       kEnoughThreads / channels, 1,
       int64_t(ceil_div(uint64_t(shape.outer()), kRowsOfPart)));
@@ -368,12 +438,14 @@ std::tuple<Tensor, Tensor> norm_backward_weights(const NormShape& shape,
                   DType::F32,
                   0,
                   0,
-                  0,
+                  {1, 0, wide},
                   windows_of(a),
                   windows_of(g),
-                  1};
-  launch_all(weights_family(v), {&g, &a, &mean, &rstd, &w, &b}, bytes_of(p),
-             ceil_div(uint64_t(channels * splits), kWorkgroup));
+                  1,
+                  0};
+  launch_all(
+      weights_family(v), {&g, &a, &mean, &rstd, &w, &b}, bytes_of(p),
+      ceil_div(uint64_t(channels * splits / (wide ? 4 : 1)), kWorkgroup));
   if (splits == 1) return {w.squeeze(0), b.squeeze(0)};
   return {w.sum(0), b.sum(0)};
 }

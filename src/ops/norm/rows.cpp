@@ -3,6 +3,8 @@
 #include <ATen/WrapDimUtils.h>
 #include <ATen/ops/empty.h>
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "ops/kernel/launch.h"
@@ -11,6 +13,67 @@ namespace torch_webgpu::ops {
 
 uint64_t Rows::workgroups() const {
   return by_group() ? rows() : ceil_div(rows(), kWorkgroup);
+}
+
+uint32_t RowPlan::workgroup() const {
+  return threads == 1 || subgroup ? kWorkgroup : threads;
+}
+
+uint64_t RowPlan::workgroups(const Rows& rows) const {
+  return ceil_div(rows.rows(), workgroup() / threads);
+}
+
+std::string RowPlan::label() const {
+  return fmt::format("{}{}", wide ? "_quads" : "",
+                     subgroup       ? fmt::format("_subgroup{}", threads)
+                     : threads == 1 ? std::string("_thread")
+                                    : fmt::format("_group{}", threads));
+}
+
+std::vector<std::pair<std::string, std::string>> RowPlan::placement() const {
+  const bool alone = threads == 1;
+  std::string row = "group_index(group, groups)";
+  if (alone)
+    row = fmt::format("thread_index(group, groups, lane, {}u)", workgroup());
+  if (subgroup) {
+    row += fmt::format(" * {}u + lane / {}u", workgroup() / threads, threads);
+  }
+  return {
+      {"threads", std::to_string(threads)},
+      {"workgroup", std::to_string(workgroup())},
+      {"row", row},
+      {"first", alone      ? "0u"
+                : subgroup ? fmt::format("lane % {}u", threads)
+                           : "lane"},
+      {"share", alone      ? "own"
+                : subgroup ? "subgroup"
+                           : "group"},
+  };
+}
+
+RowPlan choose(const Profile& profile, const Rows& rows, bool wide) {
+  RowPlan plan;
+  plan.wide = wide && rows.inner == 1 && rows.count % 4 == 0;
+  const bool cpu = profile.kind == Profile::Kind::Cpu;
+  // A CPU's barriers cost more than a row of this length.
+  if (cpu && plan.wide && profile.lanes > 1 && profile.lanes <= kWorkgroup &&
+      rows.count >= 4 * profile.lanes && rows.rows() >= 16) {
+    plan.threads = uint16_t(profile.lanes);
+    plan.subgroup = 1;
+  } else if (rows.by_group()) {
+    plan.threads = !cpu && plan.wide && rows.count >= 1024 ? 256 : kWorkgroup;
+  }
+  return plan;
+}
+
+std::vector<RowPlan> all_row_plans() {
+  return {{1, 0, 0},          {kWorkgroup, 0, 0}, {1, 0, 1},
+          {kWorkgroup, 0, 1}, {256, 0, 1},        {8, 1, 1}};
+}
+
+bool has_quads(const at::Tensor& tensor) {
+  return !tensor.defined() ||
+         (windows_of(tensor) == 1 && tensor.storage_offset() % 4 == 0);
 }
 
 Rows rows_along(const at::Tensor& self, int64_t dim) {

@@ -3,6 +3,11 @@
 #include <ATen/core/Tensor.h>
 
 #include <initializer_list>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ops/kernel/profile.h"
 
 // What kernels that treat a tensor row by row have in common.
 namespace torch_webgpu::ops {
@@ -21,6 +26,28 @@ struct Rows {
 };
 
 Rows rows_along(const at::Tensor& self, int64_t dim);
+
+// How a row kernel is laid over the adapter: part of its variant.
+struct RowPlan {
+  uint16_t threads = 1;  // that share a row
+  uint8_t subgroup = 0;  // they are a subgroup
+  uint8_t wide = 0;      // the row is read and written in quads
+
+  uint32_t workgroup() const;  // threads
+  uint64_t workgroups(const Rows&) const;
+  std::string label() const;
+  // The substitutions `threads`, `workgroup`, `row`, `first` and `share`.
+  std::vector<std::pair<std::string, std::string>> placement() const;
+};
+
+// `wide` says that all operands can be reached in quads.
+RowPlan choose(const Profile&, const Rows&, bool wide);
+// Every plan that choose() can give for an adapter with subgroups of 8.
+std::vector<RowPlan> all_row_plans();
+
+// Whether the dense tensor can be bound and reached in quads from its first
+// element on; an undefined one is no obstacle.
+bool has_quads(const at::Tensor&);
 
 // Where a row kernel writes what `out` shall hold: `out` itself, or a tensor
 // that finish() copies (and casts) to it, when `out` has strides, shares the

@@ -15,17 +15,16 @@ namespace {
 using at::Tensor;
 using wgsl::DType;
 using wgsl::Mode;
+using wgsl::Width;
 
 struct Variant {
   DType a;
   DType o;
+  RowPlan plan;
   uint8_t log;
-  uint8_t by_group;
   uint8_t windows_a;
   uint8_t windows_y;  // of the result, in the backward kernel
   uint8_t windows_o;
-  static constexpr uint8_t Variant::* kWindows[] = {
-      &Variant::windows_a, &Variant::windows_y, &Variant::windows_o};
 };
 
 // clang-format off
@@ -50,53 +49,66 @@ WEBGPU_PARAMS(SoftmaxParams, SOFTMAX_PARAMS);
 WEBGPU_PARAMS(SoftmaxBackwardParams, SOFTMAX_BACKWARD_PARAMS);
 
 std::string label_of(const char* name, const Variant& v) {
-  auto label =
-      fmt::format("{}{}_{}_{}_{}", v.log ? "log_" : "", name, name_of(v.a),
-                  name_of(v.o), v.by_group ? "group" : "thread");
+  auto label = fmt::format("{}{}_{}_{}{}", v.log ? "log_" : "", name,
+                           name_of(v.a), name_of(v.o), v.plan.label());
   if (v.windows_a * v.windows_y * v.windows_o != 1) {
     label += fmt::format("_w{}{}{}", v.windows_a, v.windows_y, v.windows_o);
   }
   return label;
 }
 
-std::vector<std::pair<std::string, std::string>> placement(const Variant& v) {
-  return {
-      {"threads", v.by_group ? "64" : "1"},
-      {"row", v.by_group ? "group_index(group, groups)"
-                         : "thread_index(group, groups, lane, 64u)"},
-      {"first", v.by_group ? "lane" : "0u"},
-      {"share", v.by_group ? "group" : "own"},
-  };
+wgsl::KernelText describe_any(const char* name, const Variant& v) {
+  wgsl::KernelText text;
+  text.label = label_of(name, v);
+  text.file = name;
+  if (v.plan.wide) text.file += "_quads";
+  text.subgroups = v.plan.subgroup;
+  text.substitutions = v.plan.placement();
+  return text;
 }
 
 wgsl::KernelText describe(const Variant& v) {
-  wgsl::KernelText text;
-  text.label = label_of("softmax", v);
-  text.file = "softmax";
+  auto text = describe_any("softmax", v);
+  const Width width = v.plan.wide ? Width::Quad : Width::Element;
   text.params = SoftmaxParams::wgsl();
-  text.operands = {{"a", v.a, Mode::Read, v.windows_a, {}},
-                   {"o", v.o, Mode::Write, v.windows_o, {}}};
-  text.substitutions = placement(v);
-  text.substitutions.push_back({"scale", v.log ? "m_log(sum)" : "1.0 / sum"});
-  text.substitutions.push_back(
-      {"result", v.log ? "x - scale" : "m_exp(x) * scale"});
+  text.operands = {{"a", v.a, Mode::Read, v.windows_a, {}, width},
+                   {"o", v.o, Mode::Write, v.windows_o, {}, width}};
+  const auto set = [&](const char* key, const char* value) {
+    text.substitutions.emplace_back(key, value);
+  };
+  set("scale", v.log ? "m_log(sum)" : "1.0 / sum");
+  if (!v.plan.wide) {
+    set("result", v.log ? "x - scale" : "m_exp(x) * scale");
+    return text;
+  }
+  // float32 results hold the exponentials until their sum is known.
+  const bool keep = !v.log && v.o == DType::F32;
+  set("keep", keep ? "store4_o(to + q, e);" : "");
+  set("result", v.log  ? "(load4_a(start + q) - high) - scale"
+                : keep ? "load4_o(to + q) * scale"
+                       : "m_exp4_down(load4_a(start + q) - high) * scale");
   return text;
 }
 
 wgsl::KernelText describe_backward(const Variant& v) {
-  wgsl::KernelText text;
-  text.label = label_of("softmax_backward", v);
-  text.file = "softmax_backward";
+  auto text = describe_any("softmax_backward", v);
+  const Width width = v.plan.wide ? Width::Quad : Width::Element;
   text.params = SoftmaxBackwardParams::wgsl();
-  text.operands = {{"g", v.a, Mode::Read, v.windows_a, {}},
-                   {"y", v.a, Mode::Read, v.windows_y, {}},
-                   {"o", v.o, Mode::Write, v.windows_o, {}}};
-  text.substitutions = placement(v);
-  const std::string gradient = "load_g(p.g_offset + at)";
-  text.substitutions.push_back(
-      {"term", v.log ? gradient : gradient + " * load_y(p.y_offset + at)"});
-  text.substitutions.push_back(
-      {"result", v.log ? "g - m_exp(y) * sum" : "(g - sum) * y"});
+  text.operands = {{"g", v.a, Mode::Read, v.windows_a, {}, width},
+                   {"y", v.a, Mode::Read, v.windows_y, {}, width},
+                   {"o", v.o, Mode::Write, v.windows_o, {}, width}};
+  const auto set = [&](const char* key, const char* value) {
+    text.substitutions.emplace_back(key, value);
+  };
+  if (v.plan.wide) {
+    set("term", v.log ? "load4_g(from_g + q)"
+                      : "load4_g(from_g + q) * load4_y(from_y + q)");
+    set("result", v.log ? "g - m_exp4(y) * sum" : "(g - sum) * y");
+    return text;
+  }
+  set("term", v.log ? "load_g(p.g_offset + at)"
+                    : "load_g(p.g_offset + at) * load_y(p.y_offset + at)");
+  set("result", v.log ? "g - m_exp(y) * sum" : "(g - sum) * y");
   return text;
 }
 
@@ -107,8 +119,9 @@ std::vector<Variant> enumerate() {
     for (const DType o : wgsl::kFloats) {
       if (a != o && o != DType::F32 && !(backward && a == DType::F32)) continue;
       for (const uint8_t log : {0, 1}) {
-        for (const uint8_t by_group : {0, 1}) {
-          all.push_back({a, o, log, by_group, 1, 1, 1});
+        for (const RowPlan& plan : all_row_plans()) {
+          all.push_back({a, o, plan, log, 1, 1, 1});
+          if (!plan.wide) all.push_back({a, o, plan, log, 2, 2, 2});
         }
       }
     }
@@ -143,14 +156,15 @@ Tensor& softmax_out(const Tensor& self, int64_t dim, bool half_to_float,
   p.inner = rows.inner;
   p.a_offset = uint32_t(a.storage_offset());
   p.o_offset = uint32_t(o.storage_offset());
+  const RowPlan plan = choose(profile(), rows, has_quads(a) && has_quads(o));
   const Variant v{wgsl::dtype_of(a.scalar_type()),
                   wgsl::dtype_of(o.scalar_type()),
+                  plan,
                   log,
-                  rows.by_group(),
                   windows_of(a),
                   1,
                   windows_of(o)};
-  launch(forward_family(v), {&a, &o}, p, rows.workgroups());
+  launch(forward_family(v), {&a, &o}, p, plan.workgroups(rows));
   target.finish();
   return out;
 }
@@ -180,14 +194,16 @@ Tensor& softmax_backward_out(const Tensor& grad, const Tensor& output,
   p.g_offset = uint32_t(g.storage_offset());
   p.y_offset = uint32_t(y.storage_offset());
   p.o_offset = uint32_t(o.storage_offset());
+  const RowPlan plan =
+      choose(profile(), rows, has_quads(g) && has_quads(y) && has_quads(o));
   const Variant v{wgsl::dtype_of(g.scalar_type()),
                   wgsl::dtype_of(o.scalar_type()),
+                  plan,
                   log,
-                  rows.by_group(),
                   windows_of(g),
                   windows_of(y),
                   windows_of(o)};
-  launch(backward_family(v), {&g, &y, &o}, p, rows.workgroups());
+  launch(backward_family(v), {&g, &y, &o}, p, plan.workgroups(rows));
   target.finish();
   return out;
 }

@@ -6,6 +6,8 @@
 #include <ATen/ops/empty_like.h>
 #include <c10/util/irange.h>
 
+#include <algorithm>
+
 #include "ops/kernel/launch.h"
 #include "ops/kernel/profile.h"
 #include "ops/reduce/reduce_kernel.h"
@@ -27,7 +29,7 @@ bool is_writable(const at::Tensor& out, const at::Tensor& self) {
 void set_walk(const Axes& axes, wgsl::params::Walk& walk,
               wgsl::params::u32x8& strides) {
   for (uint32_t d = 0; d < axes.rank; ++d)
-    walk.add(axes.sizes[d]);
+    walk.add(std::max(axes.sizes[d], 1u));  // an empty one is never walked
   strides = axes.strides;
 }
 
