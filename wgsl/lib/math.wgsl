@@ -166,20 +166,19 @@ fn m_exp(x: f32) -> f32 {
   return m_exp_scaled(x, 0.0, 0);
 }
 
-// exp of four numbers of which none is NaN or above 0.
+// exp of four numbers of which none is NaN or above 0; 0 where it is not a
+// normal number.
 fn m_exp4_down(x: vec4<f32>) -> vec4<f32> {
-  let c = max(x, vec4<f32>(-130.0));
+  let c = max(x, vec4<f32>(-87.3));
   let whole = round(c * 1.442695);
   let rest = c - whole * 0.693359375;
   let low = whole * 0.00021219444;
   let r = rest + low;
   let e = rest + (low + r * r * (0.49999994 + r * (0.16666521
     + r * (0.041668277 + r * (0.008368687 + r * 0.0013819824)))));
-  let n = vec4<i32>(whole);
-  let half = n >> vec4<u32>(1u);
-  return (1.0 + min(e, vec4<f32>(3e38)))
-    * bitcast<vec4<f32>>((half + 127) << vec4<u32>(23u))
-    * bitcast<vec4<f32>>((n - half + 127) << vec4<u32>(23u));
+  let scale = bitcast<vec4<f32>>((vec4<i32>(whole) + 127) << vec4<u32>(23u));
+  return select((1.0 + min(e, vec4<f32>(3e38))) * scale, vec4<f32>(),
+                x < vec4<f32>(-87.3));
 }
 
 fn m_exp4(x: vec4<f32>) -> vec4<f32> {

@@ -23,19 +23,29 @@ fn sum_of(start: u32, first: u32) -> f32 {
 }
 
 fn square_of(start: u32, first: u32, mean: f32) -> f32 {
+  return distances_of(start, first, mean).y;
+}
+
+// The sums of the distances from `origin`, and of their squares.
+fn distances_of(start: u32, first: u32, origin: f32) -> vec2<f32> {
   let quads = p.count >> 2u;
   var sum = vec4<f32>();
+  var square = vec4<f32>();
   var q = first;
   while (q < quads) {
     let stop = q + min(quads - q, 32u * threads);
     var block = vec4<f32>();
+    var block_square = vec4<f32>();
     for (; q < stop; q += threads) {
-      let distance = load4_a(start + q) - mean;
-      block += distance * distance;
+      let distance = load4_a(start + q) - origin;
+      block += distance;
+      block_square += distance * distance;
     }
     sum += block;
+    square += block_square;
   }
-  return (sum.x + sum.y) + (sum.z + sum.w);
+  return vec2<f32>((sum.x + sum.y) + (sum.z + sum.w),
+                   (square.x + square.y) + (square.z + square.w));
 }
 
 @compute @workgroup_size({{workgroup}})
@@ -50,8 +60,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>,
   let start = (p.a_offset >> 2u) + row * quads;
   let to = (p.o_offset >> 2u) + row * quads;
   let first = {{first}};
-  let mean = {{mean}};
-  let square = {{share}}_sum(square_of(start, first, mean), lane);
+  {{moments}}
   let rstd = 1.0 / sqrt(square / f32(p.count) + p.eps);
 
   for (var q = first; q < quads; q += threads) {

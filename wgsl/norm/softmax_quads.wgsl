@@ -18,7 +18,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>,
   let to = (p.o_offset >> 2u) + row * quads;
 
   // max may drop a NaN: the largest bits tell of one.
-  var highs = vec4<f32>(-3.4028235e38);
+  var highs = vec4<f32>(-3.4028234e38);
   var bits = vec4<u32>();
   for (var q = first; q < quads; q += threads) {
     let x = load4_a(start + q);

@@ -144,6 +144,36 @@ Width parameter_width(const Variant& v) {
   return v.kind == NormKind::Group ? Width::Element : width_of(v);
 }
 
+// Mean and sum of squared distances from it, in one pass over the row: the
+// distances are from the mean of its first quads, one per thread, so that the
+// error of the squares is at most the row's length over theirs. Long rows are
+// read twice.
+std::string moments_of(bool rms, const std::string& share) {
+  if (rms) {
+    return fmt::format(
+        "let mean = 0.0;\n"
+        "  let square = {}_sum(square_of(start, first, 0.0), lane);",
+        share);
+  }
+  return fmt::format(
+      "var mean = 0.0;\n"
+      "  var square = 0.0;\n"
+      "  if (quads <= 64u * threads) {{\n"
+      "    let x = load4_a(start + min(first, quads - 1u));\n"
+      "    let origin = {0}_sum((x.x + x.y) + (x.z + x.w), lane)\n"
+      "      / (4.0 * f32(threads));\n"
+      "    let sums = distances_of(start, first, origin);\n"
+      "    let far = {0}_sum(sums.x, lane) / f32(p.count);\n"
+      "    mean = origin + far;\n"
+      "    square = {0}_sum(sums.y, lane) - far * far * f32(p.count);\n"
+      "    square = select(max(square, 0.0), square, is_nan(square));\n"
+      "  }} else {{\n"
+      "    mean = {0}_sum(sum_of(start, first), lane) / f32(p.count);\n"
+      "    square = {0}_sum(square_of(start, first, mean), lane);\n"
+      "  }}",
+      share);
+}
+
 wgsl::KernelText describe(const Variant& v) {
   const bool rms = v.kind == NormKind::Rms;
   auto text = describe_rows("", "layer_norm", v);
@@ -166,10 +196,14 @@ wgsl::KernelText describe(const Variant& v) {
   for (const auto& [key, value] : text.substitutions) {
     if (key == "share") share = value;
   }
-  text.substitutions.push_back(
-      {"mean",
-       rms ? "0.0"
-           : share + "_sum(sum_of(start, first), lane) / f32(p.count)"});
+  if (!v.plan.wide) {
+    text.substitutions.push_back(
+        {"mean",
+         rms ? "0.0"
+             : share + "_sum(sum_of(start, first), lane) / f32(p.count)"});
+  } else {
+    text.substitutions.push_back({"moments", moments_of(rms, share)});
+  }
   text.substitutions.push_back({"result", result});
   text.substitutions.push_back(
       {"statistics", rms ? "store_r(row, rstd);"

@@ -16,11 +16,11 @@ uint64_t Rows::workgroups() const {
 }
 
 uint32_t RowPlan::workgroup() const {
-  return threads == 1 || subgroup ? kWorkgroup : threads;
+  return threads == 1 ? kWorkgroup : threads;
 }
 
 uint64_t RowPlan::workgroups(const Rows& rows) const {
-  return ceil_div(rows.rows(), workgroup() / threads);
+  return ceil_div(rows.rows(), threads == 1 ? kWorkgroup : 1);
 }
 
 std::string RowPlan::label() const {
@@ -35,16 +35,11 @@ std::vector<std::pair<std::string, std::string>> RowPlan::placement() const {
   std::string row = "group_index(group, groups)";
   if (alone)
     row = fmt::format("thread_index(group, groups, lane, {}u)", workgroup());
-  if (subgroup) {
-    row += fmt::format(" * {}u + lane / {}u", workgroup() / threads, threads);
-  }
   return {
       {"threads", std::to_string(threads)},
       {"workgroup", std::to_string(workgroup())},
       {"row", row},
-      {"first", alone      ? "0u"
-                : subgroup ? fmt::format("lane % {}u", threads)
-                           : "lane"},
+      {"first", alone ? "0u" : "lane"},
       {"share", alone      ? "own"
                 : subgroup ? "subgroup"
                            : "group"},

@@ -30,8 +30,10 @@ Rows rows_along(const at::Tensor& self, int64_t dim);
 // How a row kernel is laid over the adapter: part of its variant.
 struct RowPlan {
   uint16_t threads = 1;  // that share a row
-  uint8_t subgroup = 0;  // they are a subgroup
-  uint8_t wide = 0;      // the row is read and written in quads
+  // They are a subgroup, and their workgroup no more: WGSL wants to see that
+  // a subgroup's threads all come to its functions.
+  uint8_t subgroup = 0;
+  uint8_t wide = 0;  // the row is read and written in quads
 
   uint32_t workgroup() const;  // threads
   uint64_t workgroups(const Rows&) const;
