@@ -22,15 +22,22 @@ fn main(@builtin(workgroup_id) group: vec3<u32>,
         @builtin(num_workgroups) groups: vec3<u32>,
         @builtin(local_invocation_index) lane: u32) {
   let index = group_index(group, groups);
-  for (var u = 0u; u < {{chunks}}u; u++) {
-    let e = {{chunk}} * {{size}}u;
-    if e < p.count && p.count - e >= {{size}}u {
-{{places}}
+  let first = ({{first}}) * {{size}}u;
+  let last = first + {{step}}u * {{size}}u * {{before}}u;
+  // One question for all chunks of a thread.
+  if last < p.count && p.count - last >= {{size}}u {
+    {{run_places}}
+    for (var u = 0u; u < {{chunks}}u; u++) {
+      let e = first + u * {{step}}u * {{size}}u;
+      {{chunk_places}}
 {{loads}}
       store_chunk_o({{unit_o}},
 {{quads}});
-    } else {
-      for (var i = e; i < p.count; i++) {
+    }
+  } else {
+    for (var u = 0u; u < {{chunks}}u; u++) {
+      let e = first + u * {{step}}u * {{size}}u;
+      for (var i = e; i < min(e + {{size}}u, p.count); i++) {
         store_o({{place_o}}, element(i));
       }
     }

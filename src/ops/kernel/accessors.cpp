@@ -225,44 +225,70 @@ void add_accessors(Linker& linker, const Operand& operand, uint32_t chunk) {
   if (operand.width == Width::Chunk) add_chunks(linker, operand, chunk);
 }
 
+namespace {
+
+// Element d of an array of eight in the parameters.
+std::string eighth(const std::string& array, const std::string& d) {
+  return fmt::format("p.{0}[{1} >> 2u][{1} & 3u]", array, d);
+}
+
+// One dimension of a walk: what is left of the index, and where it leads.
+std::string walk_step(const WalkText& walk,
+                      const std::vector<std::string>& operands,
+                      const std::string& d) {
+  std::string text = fmt::format(
+      "    let next = walk_divide(rest, {}, {});\n"
+      "    let at = rest - next * {};\n"
+      "    rest = next;\n",
+      eighth(walk.name + ".magic", d), eighth(walk.name + ".shift", d),
+      eighth(walk.name + ".sizes", d));
+  for (const std::string& operand : operands) {
+    text += fmt::format("    {} += at * {};\n", operand,
+                        eighth(walk.name + "_" + operand, d));
+  }
+  return text;
+}
+
+std::string walk_function(const WalkText& walk, const std::string& name,
+                          const std::vector<std::string>& operands,
+                          const std::string& result, const std::string& type) {
+  std::string begin, steps, end;
+  for (const std::string& operand : operands) {
+    begin += fmt::format("  var {} = 0u;\n", operand);
+    const std::string last =
+        walk.rank ? std::to_string(walk.rank - 1) + "u" : "d";
+    end += fmt::format("  {} += rest * {};\n", operand,
+                       eighth(walk.name + "_" + operand, last));
+  }
+  if (walk.rank == 0) {
+    steps = fmt::format(
+        "  var d = 0u;\n  for (; d + 1u < p.{}.rank; d++) {{\n{}  }}\n",
+        walk.name, walk_step(walk, operands, "d"));
+  }
+  for (uint32_t d = 0; d + 1 < walk.rank; ++d) {
+    steps += fmt::format("  {{\n{}  }}\n",
+                         walk_step(walk, operands, std::to_string(d) + "u"));
+  }
+  return fmt::format(
+      "fn {}(e: u32) -> {} {{\n  var rest = e;\n{}{}{}  return {};\n}}\n", name,
+      type, begin, steps, end, result);
+}
+
+}  // namespace
+
 void add_walk(Linker& linker, const WalkText& walk) {
-  const auto function = [&](const std::string& name,
-                            const std::vector<std::string>& operands,
-                            const std::string& result,
-                            const std::string& type) {
-    std::string begin, step, last;
-    for (const std::string& operand : operands) {
-      begin += fmt::format("  var {} = 0u;\n", operand);
-      step += fmt::format("    {0} += at * p.{1}_{0}[d >> 2u][d & 3u];\n",
-                          operand, walk.name);
-      last += fmt::format("  {0} += rest * p.{1}_{0}[d >> 2u][d & 3u];\n",
-                          operand, walk.name);
-    }
-    linker.add(
-        name, fmt::format("fn {0}(e: u32) -> {6} {{\n"
-                          "  var rest = e;\n{2}"
-                          "  var d = 0u;\n"
-                          "  for (; d + 1u < p.{1}.rank; d++) {{\n"
-                          "    let next = walk_divide(rest, p.{1}.magic[d >> "
-                          "2u][d & 3u], p.{1}.shift[d >> 2u][d & 3u]);\n"
-                          "    let at = rest - next * p.{1}.sizes[d >> 2u][d & "
-                          "3u];\n{3}"
-                          "    rest = next;\n"
-                          "  }}\n{4}"
-                          "  return {5};\n}}\n",
-                          name, walk.name, begin, step, last, result, type));
-  };
   std::string fields, values;
   for (const std::string& operand : walk.operands) {
-    function(fmt::format("{}_{}", walk.name, operand), {operand}, operand,
-             "u32");
+    const std::string name = fmt::format("{}_{}", walk.name, operand);
+    linker.add(name, walk_function(walk, name, {operand}, operand, "u32"));
     fields += fmt::format("  {}: u32,\n", operand);
     values += (values.empty() ? "" : ", ") + operand;
   }
   const std::string type = "Places_" + walk.name;
   linker.add(type, fmt::format("struct {} {{\n{}}}\n", type, fields));
-  function(walk.name + "_all", walk.operands,
-           fmt::format("{}({})", type, values), type);
+  const std::string all = walk.name + "_all";
+  linker.add(all, walk_function(walk, all, walk.operands,
+                                fmt::format("{}({})", type, values), type));
 }
 
 }  // namespace torch_webgpu::wgsl

@@ -20,6 +20,7 @@ std::string binding_type(const Operand&);
 struct WalkText {
   std::string name;
   std::vector<std::string> operands;
+  uint32_t rank = 0;  // known dimensions; 0: as many as p.at.rank says
 };
 void add_walk(Linker&, const WalkText&);
 

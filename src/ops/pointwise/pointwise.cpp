@@ -200,21 +200,23 @@ bool Plan::choose_chunks() {
   for (const DType dtype : {in, to})
     widest = std::max(widest, 16 / wgsl::unit_of(dtype));
   const uint32_t elements = std::max(size, adapter.thread_bytes / widest);
-  variant_.form = Form::Chunk;
   variant_.share = uint8_t(elements / size);
+  const bool run =
+      walked && adapter.blocked && geometry_.sizes[0] % elements == 0;
+  variant_.form = run               ? Form::Run
+                  : adapter.blocked ? Form::Blocked
+                                    : Form::Strided;
   return true;
 }
 
 bool Plan::choose(bool only_chunks) {
   const Profile& adapter = profile();
   variant_.workgroup = adapter.workgroup;
-  variant_.blocked = adapter.blocked;
   params_.count = to_u32(out_.numel());
   if (!choose_chunks()) {
     if (only_chunks) return false;
     variant_.form = Form::Element;
     variant_.share = adapter.blocked ? 16 : 1;
-    variant_.blocked = 1;
     variant_.access_o = Access::Dense;
     variant_.access.fill(geometry_.rank > 0 ? Access::Walked : Access::Dense);
   }
@@ -223,11 +225,16 @@ bool Plan::choose(bool only_chunks) {
   }
   for (size_t i = sources_.size(); i < kMaxPointwiseInputs; ++i)
     variant_.access[i] = Access::Dense;
-  if (geometry_.rank > 0) set_walk();
+  const bool walks = variant_.access_o != Access::Dense ||
+                     std::ranges::any_of(variant_.access, [](Access access) {
+                       return access != Access::Dense;
+                     });
+  if (walks) set_walk();
   return true;
 }
 
 void Plan::set_walk() {
+  variant_.rank = uint8_t(geometry_.rank);
   const auto set = [&](wgsl::params::u32x8& to, size_t view) {
     for (int d = 0; d < geometry_.rank; ++d)
       to[d] = to_u32(geometry_.strides[view][d]);
@@ -247,7 +254,7 @@ void Plan::launch() {
   const DType in = static_cast<DType>(variant_.in_dtype);
   const DType to = pointwise_output(op_, static_cast<DType>(variant_.dtype));
   uint64_t items;
-  if (variant_.form == Form::Chunk) {
+  if (variant_.form != Form::Element) {
     items = ceil_div(params_.count, chunk_size(op_, in, to));
   } else {
     const uint32_t lanes = wgsl::lanes_of(to);

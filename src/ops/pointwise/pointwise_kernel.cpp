@@ -34,26 +34,30 @@ struct Kernel {
   std::string result() const {
     return predicate() ? "u32" : wgsl::name_of(compute);
   }
-  bool walks() const {
-    const auto walked = [&](int i) {
-      return v.modes[i] != Mode::Scalar && v.access[i] != Access::Dense;
-    };
-    bool any = v.access_o != Access::Dense;
-    for (int i = 0; i < op.inputs; ++i)
-      any = any || walked(i);
-    return any;
-  }
-  // The place of element `e` of an operand, in elements of its binding.
-  std::string place(const char* name, Access access,
-                    const std::string& e) const {
-    return access == Access::Dense ? fmt::format("p.offset_{} + {}", name, e)
+  bool walks() const { return v.rank > 0; }
+  // The place of element `e` of an operand, in elements of its binding; `at` is
+  // the walk's answer for it.
+  std::string place(const char* name, Access access) const {
+    return access == Access::Dense ? fmt::format("p.offset_{} + e", name)
                                    : fmt::format("p.offset_{0} + at.{0}", name);
+  }
+  // The same for the first element of a chunk; of a run, `at` is the first
+  // chunk's.
+  std::string chunk_place(const char* name, Access access) const {
+    const std::string begin = place(name, access);
+    if (v.form != Form::Run || access == Access::Dense ||
+        access == Access::Splat) {
+      return begin;
+    }
+    return begin + (access == Access::Walked
+                        ? " + (e - first)"
+                        : fmt::format(" + (e - first) * p.at_{}[0].x", name));
   }
   std::string element(int i) const {
     return v.modes[i] == Mode::Scalar
                ? fmt::format("load_{}(0u)", kNames[i])
                : fmt::format("load_{}({})", kNames[i],
-                             place(kNames[i], v.access[i], "e"));
+                             place(kNames[i], v.access[i]));
   }
 
   const PointwiseVariant& v;
@@ -127,7 +131,7 @@ ChunkInput chunk_input(const Kernel& k, int i, uint32_t size) {
                                              type, name));
     return input;
   }
-  const std::string place = k.place(name, access, "e");
+  const std::string place = k.chunk_place(name, access);
   if (access == Access::Gather) {
     input.load = fmt::format(
         "      let begin_{0} = {1};\n"
@@ -185,11 +189,19 @@ void describe_chunk(const Kernel& k, wgsl::KernelText& text) {
   set("result4", k.predicate() ? "vec4<u32>" : wgsl::quad_type(k.compute));
   set("size", std::to_string(size));
   set("chunks", std::to_string(k.v.share));
-  set("chunk", k.v.blocked ? fmt::format("((index * {}u + lane) * {}u + u)",
-                                         k.v.workgroup, k.v.share)
-                           : fmt::format("((index * {1}u + u) * {0}u + lane)",
-                                         k.v.workgroup, k.v.share));
-  set("unit_o", fmt::format("({}) / {}u", k.place("o", k.v.access_o, "e"),
+  set("before", std::to_string(k.v.share - 1));
+  // The first chunk of a thread, and how far apart its chunks are.
+  const bool strided = k.v.form == Form::Strided;
+  set("first", strided ? fmt::format("index * {}u * {}u + lane", k.v.workgroup,
+                                     k.v.share)
+                       : fmt::format("(index * {}u + lane) * {}u",
+                                     k.v.workgroup, k.v.share));
+  set("step", std::to_string(strided ? k.v.workgroup : 1));
+  const std::string walk = k.walks() ? "let at = at_all(e);" : "";
+  const bool run = k.v.form == Form::Run;
+  set("run_places", run ? wgsl::replace_all(walk, "(e)", "(first)") : "");
+  set("chunk_places", run ? "" : walk);
+  set("unit_o", fmt::format("({}) / {}u", k.chunk_place("o", k.v.access_o),
                             wgsl::unit_of(k.out_dtype)));
   set("place_o", k.v.access_o == Access::Dense ? "p.offset_o + i"
                                                : "p.offset_o + at_o(i)");
@@ -197,7 +209,7 @@ void describe_chunk(const Kernel& k, wgsl::KernelText& text) {
 
 wgsl::KernelText describe(const PointwiseVariant& v) {
   const Kernel k(v);
-  const bool chunked = v.form == Form::Chunk;
+  const bool chunked = v.form != Form::Element;
   wgsl::KernelText text;
   text.compute = k.compute;
   text.params = PointwiseParams::wgsl();
@@ -205,8 +217,9 @@ wgsl::KernelText describe(const PointwiseVariant& v) {
   if (k.in_dtype != k.dtype) {
     text.label += fmt::format("_from_{}", wgsl::name_of(k.in_dtype));
   }
-  text.label += chunked ? "_chunk_" : "_";
-  wgsl::WalkText walk{"at", {}};
+  constexpr const char* kForms[] = {"_", "_strided_", "_blocked_", "_run_"};
+  text.label += kForms[size_t(v.form)];
+  wgsl::WalkText walk{"at", {}, v.rank};
   std::vector<std::string> elements;
   for (int i = 0; i < k.op.inputs; ++i) {
     const Mode mode = v.modes[i];
@@ -228,8 +241,8 @@ wgsl::KernelText describe(const PointwiseVariant& v) {
     walk.operands.push_back("o");
     text.label += "_to_w";
   }
-  text.label +=
-      fmt::format("_{}x{}{}", v.workgroup, v.share, v.blocked ? "b" : "");
+  text.label += fmt::format("_{}x{}", v.workgroup, v.share);
+  if (k.walks()) text.label += fmt::format("_r{}", v.rank);
   if (k.walks()) text.walks.push_back(walk);
   text.substitutions = {{"value", value_text(k)},
                         {"result", k.result()},
@@ -284,28 +297,31 @@ std::vector<PointwiseVariant> enumerate() {
           if (modes[0] == Mode::Scalar && op.inputs == 1 && in != dtype) {
             continue;
           }
-          const auto list = [&](Form form, Access a, Access o, uint8_t share,
-                                bool blocked) {
+          const auto list = [&](Form form, Access a, Access o) {
+            const bool walked = a != Access::Dense || o != Access::Dense;
+            const bool gpu = form == Form::Strided;
             all.push_back({id,
                            uint8_t(dtype),
                            uint8_t(in),
                            form,
-                           blocked,
-                           share,
+                           uint8_t(walked ? 2 : 0),
+                           uint8_t(gpu ? 1 : 4),
                            o,
                            {a, a, a},
                            modes,
-                           uint16_t(blocked ? 64 : 256)});
+                           uint16_t(gpu ? 256 : 64)});
           };
-          list(Form::Element, Access::Dense, Access::Dense, 16, true);
-          list(Form::Element, Access::Walked, Access::Dense, 16, true);
+          list(Form::Element, Access::Dense, Access::Dense);
+          list(Form::Element, Access::Walked, Access::Dense);
           if (is_heavy(id, wgsl::compute_of(dtype))) continue;
-          list(Form::Chunk, Access::Dense, Access::Dense, 1, false);
+          list(Form::Blocked, Access::Dense, Access::Dense);
           if (!op.casts) continue;
-          list(Form::Chunk, Access::Dense, Access::Dense, 4, true);
-          list(Form::Chunk, Access::Walked, Access::Walked, 1, false);
-          list(Form::Chunk, Access::Splat, Access::Dense, 1, false);
-          list(Form::Chunk, Access::Gather, Access::Dense, 1, false);
+          list(Form::Strided, Access::Walked, Access::Walked);
+          for (const Access a :
+               {Access::Dense, Access::Walked, Access::Splat, Access::Gather}) {
+            list(Form::Strided, a, Access::Dense);
+            if (a != Access::Dense) list(Form::Run, a, Access::Dense);
+          }
         }
       }
     }

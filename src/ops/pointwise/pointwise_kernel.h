@@ -20,14 +20,20 @@ enum class Access : uint8_t {
   Gather,  // by a walk, a stride apart within a chunk
 };
 
-enum class Form : uint8_t { Element, Chunk };
+// How a thread's share of the elements lies, and is moved.
+enum class Form : uint8_t {
+  Element,  // side by side, one by one
+  Strided,  // in chunks of 16 bytes, a workgroup's width apart
+  Blocked,  // in chunks, side by side
+  Run,      // the same, and one walk finds all of them
+};
 
 struct PointwiseVariant {
   OpId op;
   uint8_t dtype;     // of the inputs; of the output of a copy
   uint8_t in_dtype;  // the same, except for a copy
   Form form;
-  uint8_t blocked;  // a thread's chunks lie side by side
+  uint8_t rank;     // of the walk; 0 for none
   uint8_t share;    // chunks, or words, of a thread
   Access access_o;  // Dense or Walked
   std::array<Access, kMaxPointwiseInputs> access;
