@@ -181,8 +181,10 @@ fn m_exp4_down(x: vec4<f32>) -> vec4<f32> {
                 x < vec4<f32>(-87.3));
 }
 
-fn m_exp4(x: vec4<f32>) -> vec4<f32> {
-  return vec4<f32>(m_exp(x.x), m_exp(x.y), m_exp(x.z), m_exp(x.w));
+// The same of numbers that may be NaN.
+fn m_exp4_down_nan(x: vec4<f32>) -> vec4<f32> {
+  let bits = bitcast<vec4<u32>>(x) << vec4<u32>(1u);
+  return select(m_exp4_down(x), x, bits > vec4<u32>(0xff000000u));
 }
 
 fn m_expm1(x: f32) -> f32 {

@@ -36,8 +36,7 @@ struct Variant {
 
 // clang-format off
 #define NORM_PARAMS(X) \
-  X(u32, rows) \
-  X(u32, count) \
+  ROW_PARAMS(X) \
   X(u32, groups) \
   X(u32, per_group) \
   X(u32, spatial) \
@@ -51,8 +50,7 @@ WEBGPU_PARAMS(NormParams, NORM_PARAMS);
 
 // clang-format off
 #define NORM_BACKWARD_PARAMS(X) \
-  X(u32, rows) \
-  X(u32, count) \
+  ROW_PARAMS(X) \
   X(u32, groups) \
   X(u32, per_group) \
   X(u32, spatial) \
@@ -105,160 +103,129 @@ std::string label_of(const char* part, const Variant& v) {
   return label;
 }
 
-using Substitutions = std::vector<std::pair<std::string, std::string>>;
-
-// What the kernels of rows have in common; `tensors` are of the input's kind.
-wgsl::KernelText describe_rows(const char* part, const char* file,
-                               const Variant& v) {
-  const bool group = v.kind == NormKind::Group;
-  wgsl::KernelText text;
-  text.label = label_of(part, v);
-  text.file = file;
-  if (v.plan.wide) text.file += "_quads";
-  text.subgroups = v.plan.subgroup;
-  text.substitutions = v.plan.placement();
-  std::string channel = "j";
-  if (group) {
-    channel = fmt::format("(row % p.groups) * p.per_group + {} / p.spatial",
-                          v.plan.wide ? "4u * q" : "j");
-  } else if (v.plan.wide) {
-    channel = "q";
-  }
-  text.substitutions.emplace_back("channel", channel);
-  return text;
-}
-
-Width width_of(const Variant& v) {
-  return v.plan.wide ? Width::Quad : Width::Element;
+// The channel of the unit j, for its weight and bias.
+std::string channel_of(const Variant& v) {
+  return v.kind == NormKind::Group
+             ? "(row % p.groups) * p.per_group + width * j / p.spatial"
+             : "j";
 }
 
 // A channel's weight or bias: a quad has its own, unless the channel is wider.
 std::string parameter_of(const Variant& v, const char* name) {
-  if (!v.plan.wide) return fmt::format("load_{0}(p.{0}_offset + c)", name);
-  return v.kind == NormKind::Group
-             ? fmt::format("vec4<f32>(load_{0}(p.{0}_offset + c))", name)
+  return v.kind == NormKind::Group || !v.plan.wide
+             ? fmt::format("V(load_{0}(p.{0}_offset + c))", name)
              : fmt::format("load4_{0}((p.{0}_offset >> 2u) + c)", name);
 }
 
-Width parameter_width(const Variant& v) {
-  return v.kind == NormKind::Group ? Width::Element : width_of(v);
+wgsl::Operand parameter(const Variant& v, const char* name) {
+  const bool wide = v.plan.wide && v.kind != NormKind::Group;
+  return {name, v.w, Mode::Read, 1, {}, wide ? Width::Quad : Width::Element};
 }
 
-// Mean and sum of squared distances from it, in one pass over the row: the
-// distances are from the mean of its first quads, one per thread, so that the
-// error of the squares is at most the row's length over theirs. Long rows are
-// read twice.
-std::string moments_of(bool rms, const std::string& share) {
-  if (rms) {
-    return fmt::format(
-        "let mean = 0.0;\n"
-        "  let square = {}_sum(square_of(start, first, 0.0), lane);",
-        share);
+// The body of moments() in wgsl/norm/layer_norm.wgsl.
+std::string moments_of(const Variant& v) {
+  if (v.kind == NormKind::Rms) {
+    return "let own = distances_of(a, first, units, 0.0, 0.0);\n"
+           "  return RowMoments(0.0, 0.0, row_sum(own.square, lane));";
   }
-  return fmt::format(
-      "var mean = 0.0;\n"
-      "  var square = 0.0;\n"
-      "  if (quads <= 64u * threads) {{\n"
-      "    let x = load4_a(start + min(first, quads - 1u));\n"
-      "    let origin = {0}_sum((x.x + x.y) + (x.z + x.w), lane)\n"
-      "      / (4.0 * f32(threads));\n"
-      "    let sums = distances_of(start, first, origin);\n"
-      "    let far = {0}_sum(sums.x, lane) / f32(p.count);\n"
-      "    mean = origin + far;\n"
-      "    square = {0}_sum(sums.y, lane) - far * far * f32(p.count);\n"
-      "    square = select(max(square, 0.0), square, is_nan(square));\n"
-      "  }} else {{\n"
-      "    mean = {0}_sum(sum_of(start, first), lane) / f32(p.count);\n"
-      "    square = {0}_sum(square_of(start, first, mean), lane);\n"
-      "  }}",
-      share);
+  if (!v.plan.wide || v.plan.by_group()) {
+    return fmt::format(
+        "let origin = {};\n"
+        "  let own = distances_of(a, first, units, origin, 0.0);\n"
+        "  let far = row_sum(own.sum, lane) / f32(p.count);\n"
+        "  let again = distances_of(a, first, units, origin, far);\n"
+        "  return RowMoments(origin, far, row_sum(again.square, lane));",
+        v.plan.wide ? "load4_a(a).x" : "load_a(a)");
+  }
+  // One pass, with distances from the mean of some units; a second one where
+  // that was so far from the row's mean that the squares have lost digits.
+  return "let x = get_a(a, min(first, units - 1u));\n"
+         "  let origin = row_sum(x, lane) / f32(threads * width);\n"
+         "  let own = distances_of(a, first, units, origin, 0.0);\n"
+         "  let far = row_sum(own.sum, lane) / f32(p.count);\n"
+         "  let excess = far * far * f32(p.count);\n"
+         "  let square = row_sum(own.square, lane) - excess;\n"
+         "  let exact = excess <= 4.0 * square;\n"
+         "  let end = select(units, 0u, exact);\n"
+         "  let again = distances_of(a, first, end, origin, far);\n"
+         "  let square_again = row_sum(again.square, lane);\n"
+         "  return RowMoments(\n"
+         "    origin, far, select(square_again, square, exact));";
 }
 
 wgsl::KernelText describe(const Variant& v) {
   const bool rms = v.kind == NormKind::Rms;
-  auto text = describe_rows("", "layer_norm", v);
+  auto text = row_kernel("layer_norm", v.plan,
+                         {{"a", v.a, Mode::Read, v.windows_a, true},
+                          {"o", v.o, Mode::Write, v.windows_o}});
+  text.label = label_of("", v);
   text.params = NormParams::wgsl();
-  const Width width = width_of(v), narrow = parameter_width(v);
-  text.operands = {{"a", v.a, Mode::Read, v.windows_a, {}, width}};
-  if (v.has_weight) {
-    text.operands.push_back({"w", v.w, Mode::Read, 1, {}, narrow});
-  }
-  if (v.has_bias) {
-    text.operands.push_back({"b", v.w, Mode::Read, 1, {}, narrow});
-  }
-  text.operands.push_back({"o", v.o, Mode::Write, v.windows_o, {}, width});
   if (!rms) text.operands.push_back({"m", DType::F32, Mode::Write, 1, {}});
   text.operands.push_back({"r", DType::F32, Mode::Write, 1, {}});
   std::string result = "x";
-  if (v.has_weight) result += " * " + parameter_of(v, "w");
-  if (v.has_bias) result += " + " + parameter_of(v, "b");
-  std::string share;
-  for (const auto& [key, value] : text.substitutions) {
-    if (key == "share") share = value;
+  if (v.has_weight) {
+    text.operands.push_back(parameter(v, "w"));
+    result += " * " + parameter_of(v, "w");
   }
-  if (!v.plan.wide) {
-    text.substitutions.push_back(
-        {"mean",
-         rms ? "0.0"
-             : share + "_sum(sum_of(start, first), lane) / f32(p.count)"});
-  } else {
-    text.substitutions.push_back({"moments", moments_of(rms, share)});
+  if (v.has_bias) {
+    text.operands.push_back(parameter(v, "b"));
+    result += " + " + parameter_of(v, "b");
   }
-  text.substitutions.push_back({"result", result});
-  text.substitutions.push_back(
-      {"statistics", rms ? "store_r(row, rstd);"
-                         : "store_m(row, mean);\n    store_r(row, rstd);"});
+  const auto set = [&](const char* key, std::string value) {
+    text.substitutions.emplace_back(key, std::move(value));
+  };
+  set("channel", channel_of(v));
+  set("moments", moments_of(v));
+  set("result", result);
+  set("statistics", rms ? "store_r(row, rstd);"
+                        : "store_m(row, mean);\n    store_r(row, rstd);");
   return text;
 }
 
 wgsl::KernelText describe_backward(const Variant& v) {
   const bool rms = v.kind == NormKind::Rms;
-  auto text = describe_rows("_backward", "layer_norm_backward", v);
+  auto text = row_kernel("layer_norm_backward", v.plan,
+                         {{"g", v.a, Mode::Read, v.windows_g, true},
+                          {"a", v.a, Mode::Read, v.windows_a, true},
+                          {"o", v.o, Mode::Write, v.windows_o}});
+  text.label = label_of("_backward", v);
   text.params = NormBackwardParams::wgsl();
-  const Width width = width_of(v);
-  text.operands = {{"g", v.a, Mode::Read, v.windows_g, {}, width},
-                   {"a", v.a, Mode::Read, v.windows_a, {}, width}};
   if (!rms) text.operands.push_back({"m", DType::F32, Mode::Read, 1, {}});
   text.operands.push_back({"r", DType::F32, Mode::Read, 1, {}});
-  if (v.has_weight) {
-    text.operands.push_back({"w", v.w, Mode::Read, 1, {}, parameter_width(v)});
-  }
-  text.operands.push_back({"o", v.o, Mode::Write, v.windows_o, {}, width});
-  std::string gradient =
-      v.plan.wide ? "load4_g((p.g_offset >> 2u) + row * (p.count >> 2u) + q)"
-                  : "load_g(p.g_offset + row * p.count + j)";
-  if (v.has_weight) gradient += " * " + parameter_of(v, "w");
-  text.substitutions.push_back({"gradient", gradient});
-  text.substitutions.push_back(
-      {"mean", rms ? "0.0" : "load_m(p.m_offset + row)"});
-  std::string share;
-  for (const auto& [key, value] : text.substitutions) {
-    if (key == "share") share = value;
-  }
-  text.substitutions.push_back(
-      {"shift", rms ? "0.0" : share + "_sum(sum, lane) / f32(p.count)"});
+  if (v.has_weight) text.operands.push_back(parameter(v, "w"));
+  const auto set = [&](const char* key, std::string value) {
+    text.substitutions.emplace_back(key, std::move(value));
+  };
+  set("channel", channel_of(v));
+  set("gradient", v.has_weight ? "g * " + parameter_of(v, "w") : "g");
+  set("mean", rms ? "0.0" : "load_m(p.m_offset + row)");
+  set("shift", rms ? "0.0" : "row_sum(sum, lane) / f32(p.count)");
   return text;
 }
 
 wgsl::KernelText describe_weights(const Variant& v) {
-  const bool rms = v.kind == NormKind::Rms;
+  const bool group = v.kind == NormKind::Group;
+  const bool wide = v.plan.wide;
   wgsl::KernelText text;
   text.label = label_of("_backward_weights", v);
-  text.file = v.plan.wide ? "layer_norm_weights_quads" : "layer_norm_weights";
+  text.file = "layer_norm_weights";
   text.params = NormWeightsParams::wgsl();
-  const Width width = width_of(v);
+  const Width width = wide ? Width::Quad : Width::Element;
   text.operands = {{"g", v.a, Mode::Read, v.windows_g, {}, width},
                    {"a", v.a, Mode::Read, v.windows_a, {}, width}};
-  if (!rms) text.operands.push_back({"m", DType::F32, Mode::Read, 1, {}});
+  if (v.kind != NormKind::Rms) {
+    text.operands.push_back({"m", DType::F32, Mode::Read, 1, {}});
+  }
   text.operands.push_back({"r", DType::F32, Mode::Read, 1, {}});
   text.operands.push_back({"w", DType::F32, Mode::Write, 1, {}, width});
   text.operands.push_back({"b", DType::F32, Mode::Write, 1, {}, width});
-  text.substitutions = {{"mean", rms ? "0.0" : "load_m(p.m_offset + row)"}};
-  if (!v.plan.wide) {
-    text.substitutions.push_back(
-        {"statistics",
-         v.kind == NormKind::Group ? "n * p.groups + c / p.per_group" : "n"});
-  }
+  text.substitutions = {
+      {"unit", unit_text(wide)},
+      {"load", wide ? "load4" : "load"},
+      {"store", wide ? "store4" : "store"},
+      {"spatial", group ? "p.spatial" : "1u"},
+      {"statistics", group ? "n * p.groups + c / p.per_group" : "n"},
+      {"mean", v.kind == NormKind::Rms ? "0.0" : "load_m(p.m_offset + row)"}};
   return text;
 }
 
@@ -330,8 +297,7 @@ uint32_t offset_of(const Tensor& tensor) {
 
 template <class Params>
 void fill_shape(Params& p, const NormShape& shape) {
-  p.rows = uint32_t(shape.rows);
-  p.count = uint32_t(shape.count);
+  fill_rows(p, rows_of(shape));
   p.groups = uint32_t(shape.groups);
   p.per_group = uint32_t(shape.count / shape.spatial);
   p.spatial = uint32_t(shape.spatial);
@@ -355,13 +321,8 @@ Variant variant_for(const NormShape& shape, const RowPlan& plan,
 }
 
 // A quad of a group norm lies within one channel.
-bool has_whole_quads(const NormShape& shape,
-                     std::initializer_list<const Tensor*> tensors) {
-  if (shape.kind == NormKind::Group && shape.spatial % 4 != 0) return false;
-  for (const Tensor* tensor : tensors) {
-    if (!has_quads(*tensor)) return false;
-  }
-  return true;
+bool has_whole_quads(const NormShape& shape) {
+  return shape.kind != NormKind::Group || shape.spatial % 4 == 0;
 }
 
 Tensor dense(const Tensor& tensor) {
@@ -401,9 +362,10 @@ void norm_forward(const NormShape& shape, const Tensor& input,
   p.b_offset = offset_of(b);
   p.o_offset = offset_of(o);
   const RowPlan plan =
-      choose(profile(), rows, has_whole_quads(shape, {&a, &w, &b, &o}));
+      choose(profile(), rows,
+             has_whole_quads(shape) && have_quads({&a, &w, &b, &o}), 1);
   const Variant v = variant_for(shape, plan, a, w, b, o);
-  launch_all(forward_family(v), {&a, &w, &b, &o, &mean, &rstd}, bytes_of(p),
+  launch_all(forward_family(v), {&a, &o, &mean, &rstd, &w, &b}, bytes_of(p),
              plan.workgroups(rows));
   target.finish();
 }
@@ -426,10 +388,11 @@ void norm_backward_input(const NormShape& shape, const Tensor& grad,
   p.w_offset = offset_of(w);
   p.o_offset = offset_of(o);
   const RowPlan plan =
-      choose(profile(), rows, has_whole_quads(shape, {&g, &a, &w, &o}));
+      choose(profile(), rows,
+             has_whole_quads(shape) && have_quads({&g, &a, &w, &o}), 2);
   Variant v = variant_for(shape, plan, a, w, {}, o);
   v.windows_g = windows_of(g);
-  launch_all(backward_family(v), {&g, &a, &mean, &rstd, &w, &o}, bytes_of(p),
+  launch_all(backward_family(v), {&g, &a, &o, &mean, &rstd, &w}, bytes_of(p),
              plan.workgroups(rows));
   target.finish();
 }
@@ -448,7 +411,7 @@ std::tuple<Tensor, Tensor> norm_backward_weights(const NormShape& shape,
   // Parts of about 32 rows, as many as keep a GPU busy.
   constexpr int64_t kRowsOfPart = 32, kEnoughThreads = 16384;
   const bool wide = shape.kind != NormKind::Group && channels % 4 == 0 &&
-                    has_quads(g) && has_quads(a);
+                    have_quads({&g, &a});
   const int64_t splits = std::clamp<int64_t>(
       kEnoughThreads / channels, 1,
       int64_t(ceil_div(uint64_t(shape.outer()), kRowsOfPart)));

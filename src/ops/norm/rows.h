@@ -4,9 +4,9 @@
 
 #include <initializer_list>
 #include <string>
-#include <utility>
 #include <vector>
 
+#include "ops/kernel/assembler.h"
 #include "ops/kernel/profile.h"
 
 // What kernels that treat a tensor row by row have in common.
@@ -27,6 +27,17 @@ struct Rows {
 
 Rows rows_along(const at::Tensor& self, int64_t dim);
 
+// The fields with which the parameters of a row kernel begin. Each operand `a`
+// in rows has an a_offset besides.
+#define ROW_PARAMS(X) X(u32, rows) X(u32, count) X(u32, inner)
+
+template <class Params>
+void fill_rows(Params& p, const Rows& rows) {
+  p.rows = uint32_t(rows.rows());
+  p.count = rows.count;
+  p.inner = rows.inner;
+}
+
 // How a row kernel is laid over the adapter: part of its variant.
 struct RowPlan {
   uint16_t threads = 1;  // that share a row
@@ -34,22 +45,52 @@ struct RowPlan {
   // a subgroup's threads all come to its functions.
   uint8_t subgroup = 0;
   uint8_t wide = 0;  // the row is read and written in quads
+  uint8_t held = 0;  // what is read again is kept in workgroup memory
+  uint8_t unused = 0;
 
+  bool by_group() const { return threads > 1 && !subgroup; }
   uint32_t workgroup() const;  // threads
   uint64_t workgroups(const Rows&) const;
   std::string label() const;
-  // The substitutions `threads`, `workgroup`, `row`, `first` and `share`.
-  std::vector<std::pair<std::string, std::string>> placement() const;
 };
 
-// `wide` says that all operands can be reached in quads.
-RowPlan choose(const Profile&, const Rows&, bool wide);
+// A row kernel is written once, in units: elements, or quads in a wide plan.
+// {{rows}} of its text becomes
+//   V, U, width         f32, u32 and 1, or vec4<f32>, vec4<u32> and 4
+//   threads             that share a row
+//   row_of(group, groups, lane), first_of(lane): the thread's row and the
+//                       first of its units, which lie `threads` apart
+//   row_units()         of a row
+//   unit_max, unit_max_bits, unit_exp (of V not above 0), of one unit
+//   row_sum(V, lane), row_max(f32, lane): of all threads of the row
+//   start_a(row), get_a(start, j), put_a(start, j, V): for each operand in
+//                       rows; take_a is get_a where the kernel will read the
+//                       unit again
+//   span                units that one thread has to write side by side: all
+//                       of a word (narrow results, not in quads)
+// {{workgroup}} is the workgroup's size.
+struct RowOperand {
+  std::string name;
+  wgsl::DType dtype;
+  wgsl::Mode mode;
+  uint8_t windows;
+  bool again = false;  // read twice
+};
+wgsl::KernelText row_kernel(const char* file, const RowPlan&,
+                            std::initializer_list<RowOperand>);
+
+// The declarations of V, U and width alone.
+std::string unit_text(bool wide);
+
+// `wide` says that all operands can be reached in quads; `again` is how many
+// of them are read twice.
+RowPlan choose(const Profile&, const Rows&, bool wide, uint32_t again);
 // Every plan that choose() can give for an adapter with subgroups of 8.
 std::vector<RowPlan> all_row_plans();
 
-// Whether the dense tensor can be bound and reached in quads from its first
-// element on; an undefined one is no obstacle.
-bool has_quads(const at::Tensor&);
+// Whether the dense tensors can be bound and reached in quads from their first
+// elements on; an undefined one is no obstacle.
+bool have_quads(std::initializer_list<const at::Tensor*>);
 
 // Where a row kernel writes what `out` shall hold: `out` itself, or a tensor
 // that finish() copies (and casts) to it, when `out` has strides, shares the

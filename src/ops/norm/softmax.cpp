@@ -15,7 +15,6 @@ namespace {
 using at::Tensor;
 using wgsl::DType;
 using wgsl::Mode;
-using wgsl::Width;
 
 struct Variant {
   DType a;
@@ -29,9 +28,7 @@ struct Variant {
 
 // clang-format off
 #define SOFTMAX_PARAMS(X) \
-  X(u32, rows) \
-  X(u32, count) \
-  X(u32, inner) \
+  ROW_PARAMS(X) \
   X(u32, a_offset) \
   X(u32, o_offset)
 // clang-format on
@@ -39,9 +36,7 @@ WEBGPU_PARAMS(SoftmaxParams, SOFTMAX_PARAMS);
 
 // clang-format off
 #define SOFTMAX_BACKWARD_PARAMS(X) \
-  X(u32, rows) \
-  X(u32, count) \
-  X(u32, inner) \
+  ROW_PARAMS(X) \
   X(u32, g_offset) \
   X(u32, y_offset) \
   X(u32, o_offset)
@@ -57,58 +52,40 @@ std::string label_of(const char* name, const Variant& v) {
   return label;
 }
 
-wgsl::KernelText describe_any(const char* name, const Variant& v) {
-  wgsl::KernelText text;
-  text.label = label_of(name, v);
-  text.file = name;
-  if (v.plan.wide) text.file += "_quads";
-  text.subgroups = v.plan.subgroup;
-  text.substitutions = v.plan.placement();
-  return text;
-}
-
 wgsl::KernelText describe(const Variant& v) {
-  auto text = describe_any("softmax", v);
-  const Width width = v.plan.wide ? Width::Quad : Width::Element;
+  auto text = row_kernel("softmax", v.plan,
+                         {{"a", v.a, Mode::Read, v.windows_a, true},
+                          {"o", v.o, Mode::Write, v.windows_o}});
+  text.label = label_of("softmax", v);
   text.params = SoftmaxParams::wgsl();
-  text.operands = {{"a", v.a, Mode::Read, v.windows_a, {}, width},
-                   {"o", v.o, Mode::Write, v.windows_o, {}, width}};
+  // float32 results hold the exponentials until their sum is known.
+  const bool keep = !v.log && v.o == DType::F32;
   const auto set = [&](const char* key, const char* value) {
     text.substitutions.emplace_back(key, value);
   };
   set("scale", v.log ? "m_log(sum)" : "1.0 / sum");
-  if (!v.plan.wide) {
-    set("result", v.log ? "x - scale" : "m_exp(x) * scale");
-    return text;
-  }
-  // float32 results hold the exponentials until their sum is known.
-  const bool keep = !v.log && v.o == DType::F32;
-  set("keep", keep ? "store4_o(to + q, e);" : "");
-  set("result", v.log  ? "(load4_a(start + q) - high) - scale"
-                : keep ? "load4_o(to + q) * scale"
-                       : "m_exp4_down(load4_a(start + q) - high) * scale");
+  set("keep", keep ? "put_o(o, j, e);" : "");
+  set("result", v.log  ? "(get_a(a, i) - high) - scale"
+                : keep ? "get_o(o, i) * scale"
+                       : "unit_exp(get_a(a, i) - high) * scale");
   return text;
 }
 
 wgsl::KernelText describe_backward(const Variant& v) {
-  auto text = describe_any("softmax_backward", v);
-  const Width width = v.plan.wide ? Width::Quad : Width::Element;
+  auto text = row_kernel("softmax_backward", v.plan,
+                         {{"g", v.a, Mode::Read, v.windows_a, true},
+                          {"y", v.a, Mode::Read, v.windows_y, v.log == 0},
+                          {"o", v.o, Mode::Write, v.windows_o}});
+  text.label = label_of("softmax_backward", v);
   text.params = SoftmaxBackwardParams::wgsl();
-  text.operands = {{"g", v.a, Mode::Read, v.windows_a, {}, width},
-                   {"y", v.a, Mode::Read, v.windows_y, {}, width},
-                   {"o", v.o, Mode::Write, v.windows_o, {}, width}};
   const auto set = [&](const char* key, const char* value) {
     text.substitutions.emplace_back(key, value);
   };
-  if (v.plan.wide) {
-    set("term", v.log ? "load4_g(from_g + q)"
-                      : "load4_g(from_g + q) * load4_y(from_y + q)");
-    set("result", v.log ? "g - m_exp4(y) * sum" : "(g - sum) * y");
-    return text;
-  }
-  set("term", v.log ? "load_g(p.g_offset + at)"
-                    : "load_g(p.g_offset + at) * load_y(p.y_offset + at)");
-  set("result", v.log ? "g - m_exp(y) * sum" : "(g - sum) * y");
+  set("term",
+      v.log ? "take_g(from_g, j)" : "take_g(from_g, j) * take_y(from_y, j)");
+  set("result", !v.log        ? "(g - sum) * y"
+                : v.plan.wide ? "g - m_exp4_down_nan(y) * sum"
+                              : "g - m_exp(y) * sum");
   return text;
 }
 
@@ -151,12 +128,10 @@ Tensor& softmax_out(const Tensor& self, int64_t dim, bool half_to_float,
   const RowTarget target(out, rows, {&a});
   const Tensor& o = target.tensor();
   SoftmaxParams p;
-  p.rows = uint32_t(rows.rows());
-  p.count = rows.count;
-  p.inner = rows.inner;
+  fill_rows(p, rows);
   p.a_offset = uint32_t(a.storage_offset());
   p.o_offset = uint32_t(o.storage_offset());
-  const RowPlan plan = choose(profile(), rows, has_quads(a) && has_quads(o));
+  const RowPlan plan = choose(profile(), rows, have_quads({&a, &o}), 1);
   const Variant v{wgsl::dtype_of(a.scalar_type()),
                   wgsl::dtype_of(o.scalar_type()),
                   plan,
@@ -188,14 +163,12 @@ Tensor& softmax_backward_out(const Tensor& grad, const Tensor& output,
   const RowTarget target(out, rows, {&g, &y});
   const Tensor& o = target.tensor();
   SoftmaxBackwardParams p;
-  p.rows = uint32_t(rows.rows());
-  p.count = rows.count;
-  p.inner = rows.inner;
+  fill_rows(p, rows);
   p.g_offset = uint32_t(g.storage_offset());
   p.y_offset = uint32_t(y.storage_offset());
   p.o_offset = uint32_t(o.storage_offset());
   const RowPlan plan =
-      choose(profile(), rows, has_quads(g) && has_quads(y) && has_quads(o));
+      choose(profile(), rows, have_quads({&g, &y, &o}), log ? 1 : 2);
   const Variant v{wgsl::dtype_of(g.scalar_type()),
                   wgsl::dtype_of(o.scalar_type()),
                   plan,
