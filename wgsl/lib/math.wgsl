@@ -166,25 +166,23 @@ fn m_exp(x: f32) -> f32 {
   return m_exp_scaled(x, 0.0, 0);
 }
 
-// exp of four numbers of which none is NaN or above 0; 0 where it is not a
-// normal number.
-fn m_exp4_down(x: vec4<f32>) -> vec4<f32> {
-  let c = max(x, vec4<f32>(-87.3));
-  let whole = round(c * 1.442695);
-  let rest = c - whole * 0.693359375;
-  let low = whole * 0.00021219444;
-  let r = rest + low;
-  let e = rest + (low + r * r * (0.49999994 + r * (0.16666521
-    + r * (0.041668277 + r * (0.008368687 + r * 0.0013819824)))));
-  let scale = bitcast<vec4<f32>>((vec4<i32>(whole) + 127) << vec4<u32>(23u));
-  return select((1.0 + min(e, vec4<f32>(3e38))) * scale, vec4<f32>(),
-                x < vec4<f32>(-87.3));
+// exp of four numbers of which none is NaN or above 88; 0 below -87.3, where it
+// is not a normal number. Adding 1.5 * 2^23 rounds to a whole number, which is
+// then in the sum's low bits.
+fn m_exp4(x: vec4<f32>) -> vec4<f32> {
+  let n = bitcast<vec4<i32>>(x * 1.442695 + 12582912.0) - 0x4b400000;
+  let whole = vec4<f32>(n);
+  let r = (x - whole * 0.693359375) + whole * 0.00021219444;
+  let e = 1.0 + r * (1.0 + r * (0.499992 + r * (0.16667134
+    + r * (0.0418945 + r * 0.00831205))));
+  let scaled = bitcast<vec4<i32>>(e) + (n << vec4<u32>(23u));
+  return select(bitcast<vec4<f32>>(scaled), vec4<f32>(), x < vec4<f32>(-87.3));
 }
 
 // The same of numbers that may be NaN.
-fn m_exp4_down_nan(x: vec4<f32>) -> vec4<f32> {
+fn m_exp4_nan(x: vec4<f32>) -> vec4<f32> {
   let bits = bitcast<vec4<u32>>(x) << vec4<u32>(1u);
-  return select(m_exp4_down(x), x, bits > vec4<u32>(0xff000000u));
+  return select(m_exp4(x), x, bits > vec4<u32>(0xff000000u));
 }
 
 fn m_expm1(x: f32) -> f32 {

@@ -115,7 +115,7 @@ wgsl::KernelText row_kernel(const char* file, const RowPlan& plan,
       alone ? "0u" : "lane",
       plan.wide ? "max(max(v.x, v.y), max(v.z, v.w))" : "v",
       plan.wide ? "max(max(v.x, v.y), max(v.z, v.w))" : "v",
-      plan.wide ? "m_exp4_down" : "m_exp", share,
+      plan.wide ? "m_exp4" : "m_exp", share,
       plan.wide ? "(v.x + v.y) + (v.z + v.w)" : "v", share);
   uint32_t again = 0;
   for (const RowOperand& operand : operands)

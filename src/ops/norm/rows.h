@@ -61,7 +61,8 @@ struct RowPlan {
 //   row_of(group, groups, lane), first_of(lane): the thread's row and the
 //                       first of its units, which lie `threads` apart
 //   row_units()         of a row
-//   unit_max, unit_max_bits, unit_exp (of V not above 0), of one unit
+//   unit_max, unit_max_bits, unit_exp (of V not above 88, nor NaN), of
+//                       one unit
 //   row_sum(V, lane), row_max(f32, lane): of all threads of the row
 //   start_a(row), get_a(start, j), put_a(start, j, V): for each operand in
 //                       rows; take_a is get_a where the kernel will read the

@@ -60,11 +60,20 @@ wgsl::KernelText describe(const Variant& v) {
   text.params = SoftmaxParams::wgsl();
   // float32 results hold the exponentials until their sum is known.
   const bool keep = !v.log && v.o == DType::F32;
-  const auto set = [&](const char* key, const char* value) {
-    text.substitutions.emplace_back(key, value);
+  const auto set = [&](const char* key, std::string value) {
+    text.substitutions.emplace_back(key, std::move(value));
   };
-  set("scale", v.log ? "m_log(sum)" : "1.0 / sum");
+  set("scale", v.log  ? "m_log(high_sum)"
+               : keep ? "select(high_sum, 1.0 / sum, is_finite(high_sum))"
+                      : "1.0 / high_sum");
   set("keep", keep ? "put_o(o, j, e);" : "");
+  // The largest of some units; a workgroup's threads would have to wait for
+  // each other.
+  const std::string start = v.plan.wide ? "load4_a(a)" : "load_a(a)";
+  set("guess", v.plan.by_group()
+                   ? "unit_max(" + start + ")"
+                   : "row_max(unit_max(get_a(a, min(first, units - 1u))), "
+                     "lane)");
   set("result", v.log  ? "(get_a(a, i) - high) - scale"
                 : keep ? "get_o(o, i) * scale"
                        : "unit_exp(get_a(a, i) - high) * scale");
@@ -84,7 +93,7 @@ wgsl::KernelText describe_backward(const Variant& v) {
   set("term",
       v.log ? "take_g(from_g, j)" : "take_g(from_g, j) * take_y(from_y, j)");
   set("result", !v.log        ? "(g - sum) * y"
-                : v.plan.wide ? "g - m_exp4_down_nan(y) * sum"
+                : v.plan.wide ? "g - m_exp4_nan(y) * sum"
                               : "g - m_exp(y) * sum");
   return text;
 }
