@@ -51,22 +51,20 @@ fn main(@builtin(workgroup_id) group: vec3<u32>,
   if (row >= p.rows) {
     return;
   }
-  let a = start_a(row);
-  let o = start_o(row);
+  let a = start_a(row, lane);
+  let o = start_o(row, lane);
   let first = first_of(lane);
   let units = row_units();
   let found = moments(a, first, units, lane);
   let mean = found.origin + found.far;
   let rstd = 1.0 / sqrt(found.square / f32(p.count) + p.eps);
 
-  for (var k = first * span; k < units; k += threads * span) {
-    for (var j = k; j < k + span; j += 1u) {
-      let c = {{channel}};
-      let x = ((get_a(a, j) - found.origin) - found.far) * rstd;
-      put_o(o, j, {{result}});
-    }
+  for (var j = first_put(lane); j < units; j = next_put(j)) {
+    let c = {{channel}};
+    let x = ((get_a(a, j) - found.origin) - found.far) * rstd;
+    put_o(o, j, {{result}});
   }
-  if (first == 0u) {
+  if (leads(lane)) {
     {{statistics}}
   }
 }

@@ -4,7 +4,7 @@
 
 // The gradient of the normalised unit j, before scale and shift, from that of
 // the result.
-fn before_scale(row: u32, j: u32, g: V) -> V {
+fn before_scale(row: u32, lane: u32, j: u32, g: V) -> V {
   let c = {{channel}};
   return {{gradient}};
 }
@@ -17,9 +17,9 @@ fn main(@builtin(workgroup_id) group: vec3<u32>,
   if (row >= p.rows) {
     return;
   }
-  let a = start_a(row);
-  let from_g = start_g(row);
-  let o = start_o(row);
+  let a = start_a(row, lane);
+  let from_g = start_g(row, lane);
+  let o = start_o(row, lane);
   let first = first_of(lane);
   let units = row_units();
   let mean = {{mean}};
@@ -34,7 +34,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>,
     var block_sum = V(0.0);
     var block_product = V(0.0);
     for (; j < stop; j += threads) {
-      let g = before_scale(row, j, take_g(from_g, j));
+      let g = before_scale(row, lane, j, take_g(from_g, j));
       block_sum += g;
       block_product += g * ((take_a(a, j) - mean) * rstd);
     }
@@ -44,11 +44,9 @@ fn main(@builtin(workgroup_id) group: vec3<u32>,
   let shift = {{shift}};
   let slope = row_sum(product, lane) / f32(p.count);
 
-  for (var k = first * span; k < units; k += threads * span) {
-    for (var i = k; i < k + span; i += 1u) {
-      let x = (get_a(a, i) - mean) * rstd;
-      let g = before_scale(row, i, get_g(from_g, i));
-      put_o(o, i, rstd * (g - shift - x * slope));
-    }
+  for (var i = first_put(lane); i < units; i = next_put(i)) {
+    let x = (get_a(a, i) - mean) * rstd;
+    let g = before_scale(row, lane, i, get_g(from_g, i));
+    put_o(o, i, rstd * (g - shift - x * slope));
   }
 }

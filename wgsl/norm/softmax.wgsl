@@ -38,8 +38,8 @@ fn main(@builtin(workgroup_id) group: vec3<u32>,
   if (row >= p.rows) {
     return;
   }
-  let a = start_a(row);
-  let o = start_o(row);
+  let a = start_a(row, lane);
+  let o = start_o(row, lane);
   let first = first_of(lane);
   let units = row_units();
 
@@ -60,9 +60,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>,
                         is_finite(high) && sum > 0.0);
   let scale = {{scale}};
 
-  for (var k = first * span; k < units; k += threads * span) {
-    for (var i = k; i < k + span; i += 1u) {
-      put_o(o, i, {{result}});
-    }
+  for (var i = first_put(lane); i < units; i = next_put(i)) {
+    put_o(o, i, {{result}});
   }
 }

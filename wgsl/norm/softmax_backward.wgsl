@@ -10,9 +10,9 @@ fn main(@builtin(workgroup_id) group: vec3<u32>,
   if (row >= p.rows) {
     return;
   }
-  let from_g = start_g(row);
-  let from_y = start_y(row);
-  let o = start_o(row);
+  let from_g = start_g(row, lane);
+  let from_y = start_y(row, lane);
+  let o = start_o(row, lane);
   let first = first_of(lane);
   let units = row_units();
 
@@ -29,11 +29,9 @@ fn main(@builtin(workgroup_id) group: vec3<u32>,
   }
   let sum = row_sum(total, lane);
 
-  for (var k = first * span; k < units; k += threads * span) {
-    for (var i = k; i < k + span; i += 1u) {
-      let y = get_y(from_y, i);
-      let g = get_g(from_g, i);
-      put_o(o, i, {{result}});
-    }
+  for (var i = first_put(lane); i < units; i = next_put(i)) {
+    let y = get_y(from_y, i);
+    let g = get_g(from_g, i);
+    put_o(o, i, {{result}});
   }
 }

@@ -105,9 +105,9 @@ std::string label_of(const char* part, const Variant& v) {
 
 // The channel of the unit j, for its weight and bias.
 std::string channel_of(const Variant& v) {
-  return v.kind == NormKind::Group
-             ? "(row % p.groups) * p.per_group + width * j / p.spatial"
-             : "j";
+  return v.kind == NormKind::Group ? "(row % p.groups) * p.per_group + "
+                                     "width * unit_of(j, lane) / p.spatial"
+                                   : "unit_of(j, lane)";
 }
 
 // A channel's weight or bias: a quad has its own, unless the channel is wider.

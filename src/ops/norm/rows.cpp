@@ -24,11 +24,11 @@ uint64_t RowPlan::workgroups(const Rows& rows) const {
 }
 
 std::string RowPlan::label() const {
-  return fmt::format("{}{}{}", wide ? "_quads" : "",
+  return fmt::format("{}{}{}{}", wide ? "_quads" : "",
                      subgroup       ? fmt::format("_subgroup{}", threads)
                      : threads == 1 ? std::string("_thread")
                                     : fmt::format("_group{}", threads),
-                     held ? "_held" : "");
+                     held ? "_held" : "", even ? "_even" : "");
 }
 
 namespace {
@@ -43,12 +43,13 @@ std::string access_text(const RowPlan& plan, const RowOperand& operand,
     return wgsl::replace_all(text, "$", operand.name);
   };
   std::string text =
-      fill(plan.wide ? "fn start_$(row: u32) -> u32 {\n"
-                       "  return (p.$_offset >> 2u) + row * row_units();\n}\n"
-                     : "fn start_$(row: u32) -> u32 {\n"
+      fill(plan.wide ? "fn start_$(row: u32, lane: u32) -> u32 {\n"
+                       "  return (p.$_offset >> 2u) + row * row_units()"
+                     : "fn start_$(row: u32, lane: u32) -> u32 {\n"
                        "  let outer = row / p.inner;\n"
                        "  return p.$_offset + outer * (p.count - 1u) * p.inner"
-                       " + row;\n}\n");
+                       " + row");
+  text += plan.even ? " + lane;\n}\n" : ";\n}\n";
   const std::string load =
       fill(plan.wide ? "load4_$(start + j)" : "load_$(start + j * p.inner)");
   if (operand.mode == wgsl::Mode::Write) {
@@ -101,6 +102,8 @@ wgsl::KernelText row_kernel(const char* file, const RowPlan& plan,
       "fn row_of(group: vec3<u32>, groups: vec3<u32>, lane: u32) -> u32 {{\n"
       "  return {};\n}}\n"
       "fn first_of(lane: u32) -> u32 {{\n  return {};\n}}\n"
+      "fn unit_of(j: u32, lane: u32) -> u32 {{\n  return {};\n}}\n"
+      "fn leads(lane: u32) -> bool {{\n  return {};\n}}\n"
       "fn row_units() -> u32 {{\n  return p.count / width;\n}}\n"
       "fn unit_max(v: V) -> f32 {{\n  return {};\n}}\n"
       "fn unit_max_bits(v: U) -> u32 {{\n  return {};\n}}\n"
@@ -112,7 +115,8 @@ wgsl::KernelText row_kernel(const char* file, const RowPlan& plan,
       alone ? fmt::format("thread_index(group, groups, lane, {}u)",
                           plan.workgroup())
             : std::string("group_index(group, groups)"),
-      alone ? "0u" : "lane",
+      alone || plan.even ? "0u" : "lane", plan.even ? "j + lane" : "j",
+      alone ? "true" : "lane == 0u",
       plan.wide ? "max(max(v.x, v.y), max(v.z, v.w))" : "v",
       plan.wide ? "max(max(v.x, v.y), max(v.z, v.w))" : "v",
       plan.wide ? "m_exp4" : "m_exp", share,
@@ -121,7 +125,7 @@ wgsl::KernelText row_kernel(const char* file, const RowPlan& plan,
   for (const RowOperand& operand : operands)
     again += operand.again;
   const auto width = plan.wide ? wgsl::Width::Quad : wgsl::Width::Element;
-  std::string span = "1u";
+  std::string span;
   for (const RowOperand& operand : operands) {
     text.operands.push_back({operand.name,
                              operand.dtype,
@@ -129,13 +133,21 @@ wgsl::KernelText row_kernel(const char* file, const RowPlan& plan,
                              operand.windows,
                              {},
                              width});
-    if (!plan.wide && operand.mode == wgsl::Mode::Write) {
+    if (!plan.wide && operand.mode == wgsl::Mode::Write &&
+        wgsl::lanes_of(operand.dtype) > 1) {
       span = "lanes_" + operand.name;
     }
     rows += access_text(plan, operand,
                         plan.held && operand.again ? kHeld / 4 / again : 0);
   }
-  rows += "const span = " + span + ";\n";
+  rows += fmt::format(
+      "fn first_put(lane: u32) -> u32 {{\n  return first_of(lane){};\n}}\n"
+      "fn next_put(j: u32) -> u32 {{\n  return {};\n}}\n",
+      span.empty() ? "" : " * " + span,
+      span.empty() ? "j + threads"
+                   : fmt::format("j + select(1u, 1u + (threads - 1u) * {0}, "
+                                 "(j + 1u) % {0} == 0u)",
+                                 span));
   text.substitutions = {{"rows", rows},
                         {"workgroup", std::to_string(plan.workgroup())}};
   return text;
@@ -151,6 +163,7 @@ RowPlan choose(const Profile& profile, const Rows& rows, bool wide,
       rows.count >= 4 * profile.lanes && rows.rows() >= 16) {
     plan.threads = uint16_t(profile.lanes);
     plan.subgroup = 1;
+    plan.even = rows.count / 4 % profile.lanes == 0;
   } else if (rows.by_group()) {
     plan.threads = !cpu && plan.wide && rows.count >= 1024 ? 256 : kWorkgroup;
     // A CPU's caches hold a row anyway.
@@ -167,7 +180,8 @@ std::vector<RowPlan> all_row_plans() {
           {kWorkgroup, 0, 1, 1},
           {256, 0, 1},
           {256, 0, 1, 1},
-          {8, 1, 1}};
+          {8, 1, 1},
+          {8, 1, 1, 0, 1}};
 }
 
 bool have_quads(std::initializer_list<const at::Tensor*> tensors) {

@@ -46,7 +46,9 @@ struct RowPlan {
   uint8_t subgroup = 0;
   uint8_t wide = 0;  // the row is read and written in quads
   uint8_t held = 0;  // what is read again is kept in workgroup memory
-  uint8_t unused = 0;
+  // Every thread of the subgroup has as many units: they count together, which
+  // saves a CPU the masks of loops that some threads leave early.
+  uint8_t even = 0;
 
   bool by_group() const { return threads > 1 && !subgroup; }
   uint32_t workgroup() const;  // threads
@@ -58,17 +60,19 @@ struct RowPlan {
 // {{rows}} of its text becomes
 //   V, U, width         f32, u32 and 1, or vec4<f32>, vec4<u32> and 4
 //   threads             that share a row
-//   row_of(group, groups, lane), first_of(lane): the thread's row and the
-//                       first of its units, which lie `threads` apart
+//   row_of(group, groups, lane): the thread's row
+//   first_of(lane)      the first of its units j, which lie `threads` apart
+//   unit_of(j, lane)    the place of the unit j in the row
+//   leads(lane)         whether it is the first thread of the row
 //   row_units()         of a row
 //   unit_max, unit_max_bits, unit_exp (of V not above 88, nor NaN), of
 //                       one unit
 //   row_sum(V, lane), row_max(f32, lane): of all threads of the row
-//   start_a(row), get_a(start, j), put_a(start, j, V): for each operand in
-//                       rows; take_a is get_a where the kernel will read the
-//                       unit again
-//   span                units that one thread has to write side by side: all
-//                       of a word (narrow results, not in quads)
+//   start_a(row, lane), get_a(start, j), put_a(start, j, V): for each operand
+//                       in rows; take_a is get_a where the kernel will read
+//                       the unit again
+//   first_put(lane), next_put(j): the units that a thread writes, which are
+//                       those it reads unless several share a word
 // {{workgroup}} is the workgroup's size.
 struct RowOperand {
   std::string name;
