@@ -197,7 +197,7 @@ uint8_t broadcast_lanes() {
 // A matrix or a stack of them, as a kernel's parameters see it.
 struct View {
   explicit View(const at::Tensor& t)
-      : offset(uint32_t(t.storage_offset())),
+      : offset(offset_of(t)),
         batch(uint32_t(t.stride(0))),
         row(uint32_t(t.stride(1))),
         col(uint32_t(t.stride(2))) {}

@@ -32,6 +32,8 @@ struct Variant {
   uint8_t windows_g;
   uint8_t windows_o;
   uint8_t unused;
+  static constexpr uint8_t Variant::* kWindows[] = {
+      &Variant::windows_a, &Variant::windows_g, &Variant::windows_o};
 };
 
 // clang-format off
@@ -229,6 +231,11 @@ wgsl::KernelText describe_weights(const Variant& v) {
   return text;
 }
 
+Variant as_listed(Variant v) {
+  v.plan = v.plan.listed();
+  return v;
+}
+
 // A half type's rows that do not begin at words are written as float32.
 template <bool backward>
 std::vector<Variant> enumerate() {
@@ -236,13 +243,9 @@ std::vector<Variant> enumerate() {
   for (const auto kind : {NormKind::Layer, NormKind::Rms, NormKind::Group}) {
     for (const DType a : wgsl::kFloats) {
       for (const DType o : {a, DType::F32}) {
-        if (o == DType::F32 && a != o && kind == NormKind::Group) continue;
         for (const RowPlan& plan : all_row_plans()) {
           const auto add = [&](DType w, bool has_weight, bool has_bias) {
             Variant v{kind, a, o, w, has_weight, has_bias, plan, 1, 1, 1, 0};
-            all.push_back(v);
-            if (plan.wide) return;
-            v.windows_a = v.windows_g = v.windows_o = 2;
             all.push_back(v);
           };
           add(a, false, false);
@@ -271,17 +274,14 @@ std::vector<Variant> enumerate_weights() {
         Variant v{kind,         a, DType::F32, DType::F32, 0, 0,
                   {1, 0, wide}, 1, 1,          1,          0};
         all.push_back(v);
-        if (wide) continue;
-        v.windows_a = v.windows_g = v.windows_o = 2;
-        all.push_back(v);
       }
     }
   }
   return all;
 }
 
-Family<Variant> forward_family(describe, enumerate<false>);
-Family<Variant> backward_family(describe_backward, enumerate<true>);
+Family<Variant> forward_family(describe, enumerate<false>, as_listed);
+Family<Variant> backward_family(describe_backward, enumerate<true>, as_listed);
 Family<Variant> weights_family(describe_weights, enumerate_weights);
 
 Rows rows_of(const NormShape& shape) {
@@ -291,8 +291,8 @@ Rows rows_of(const NormShape& shape) {
   return rows;
 }
 
-uint32_t offset_of(const Tensor& tensor) {
-  return tensor.defined() ? uint32_t(tensor.storage_offset()) : 0;
+uint32_t offset_if_any(const Tensor& tensor) {
+  return tensor.defined() ? offset_of(tensor) : 0;
 }
 
 template <class Params>
@@ -357,10 +357,10 @@ void norm_forward(const NormShape& shape, const Tensor& input,
   NormParams p;
   fill_shape(p, shape);
   p.eps = float(eps);
-  p.a_offset = offset_of(a);
-  p.w_offset = offset_of(w);
-  p.b_offset = offset_of(b);
-  p.o_offset = offset_of(o);
+  p.a_offset = offset_if_any(a);
+  p.w_offset = offset_if_any(w);
+  p.b_offset = offset_if_any(b);
+  p.o_offset = offset_if_any(o);
   const RowPlan plan =
       choose(profile(), rows,
              has_whole_quads(shape) && have_quads({&a, &w, &b, &o}), 1);
@@ -381,12 +381,12 @@ void norm_backward_input(const NormShape& shape, const Tensor& grad,
   const Tensor& o = target.tensor();
   NormBackwardParams p;
   fill_shape(p, shape);
-  p.g_offset = offset_of(g);
-  p.a_offset = offset_of(a);
-  p.m_offset = offset_of(mean);
-  p.r_offset = offset_of(rstd);
-  p.w_offset = offset_of(w);
-  p.o_offset = offset_of(o);
+  p.g_offset = offset_if_any(g);
+  p.a_offset = offset_if_any(a);
+  p.m_offset = offset_if_any(mean);
+  p.r_offset = offset_if_any(rstd);
+  p.w_offset = offset_if_any(w);
+  p.o_offset = offset_if_any(o);
   const RowPlan plan =
       choose(profile(), rows,
              has_whole_quads(shape) && have_quads({&g, &a, &w, &o}), 2);
@@ -425,10 +425,10 @@ std::tuple<Tensor, Tensor> norm_backward_weights(const NormShape& shape,
   p.per_group = uint32_t(shape.count / shape.spatial);
   p.splits = uint32_t(splits);
   p.chunk = uint32_t(ceil_div(p.outer, p.splits));
-  p.g_offset = offset_of(g);
-  p.a_offset = offset_of(a);
-  p.m_offset = offset_of(mean);
-  p.r_offset = offset_of(rstd);
+  p.g_offset = offset_if_any(g);
+  p.a_offset = offset_if_any(a);
+  p.m_offset = offset_if_any(mean);
+  p.r_offset = offset_if_any(rstd);
   const Variant v{shape.kind,
                   wgsl::dtype_of(a.scalar_type()),
                   DType::F32,

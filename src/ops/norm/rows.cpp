@@ -172,24 +172,33 @@ RowPlan choose(const Profile& profile, const Rows& rows, bool wide,
   return plan;
 }
 
+constexpr uint16_t kListedLanes = 8;
+
+RowPlan RowPlan::listed() const {
+  RowPlan plan = *this;
+  if (subgroup) {
+    plan.threads = kListedLanes;
+  } else if (threads > 1) {
+    plan.threads = kWorkgroup;
+  }
+  return plan;
+}
+
 std::vector<RowPlan> all_row_plans() {
   return {{1, 0, 0},
           {kWorkgroup, 0, 0},
           {1, 0, 1},
           {kWorkgroup, 0, 1},
           {kWorkgroup, 0, 1, 1},
-          {256, 0, 1},
-          {256, 0, 1, 1},
-          {8, 1, 1},
-          {8, 1, 1, 0, 1}};
+          {kListedLanes, 1, 1},
+          {kListedLanes, 1, 1, 0, 1}};
 }
 
 bool have_quads(std::initializer_list<const at::Tensor*> tensors) {
-  return std::all_of(
-      tensors.begin(), tensors.end(), [](const at::Tensor* tensor) {
-        return !tensor->defined() ||
-               (windows_of(*tensor) == 1 && tensor->storage_offset() % 4 == 0);
-      });
+  return std::all_of(tensors.begin(), tensors.end(),
+                     [](const at::Tensor* tensor) {
+                       return !tensor->defined() || offset_of(*tensor) % 4 == 0;
+                     });
 }
 
 Rows rows_along(const at::Tensor& self, int64_t dim) {

@@ -54,6 +54,9 @@ struct RowPlan {
   uint32_t workgroup() const;  // threads
   uint64_t workgroups(const Rows&) const;
   std::string label() const;
+  // The plan that stands for it among those of all_row_plans(): numbers of
+  // threads only change that number.
+  RowPlan listed() const;
 };
 
 // A row kernel is written once, in units: elements, or quads in a wide plan.
@@ -90,11 +93,10 @@ std::string unit_text(bool wide);
 // `wide` says that all operands can be reached in quads; `again` is how many
 // of them are read twice.
 RowPlan choose(const Profile&, const Rows&, bool wide, uint32_t again);
-// Every plan that choose() can give for an adapter with subgroups of 8.
 std::vector<RowPlan> all_row_plans();
 
-// Whether the dense tensors can be bound and reached in quads from their first
-// elements on; an undefined one is no obstacle.
+// Whether the dense tensors can be reached in quads from their first elements
+// on; an undefined one is no obstacle.
 bool have_quads(std::initializer_list<const at::Tensor*>);
 
 // Where a row kernel writes what `out` shall hold: `out` itself, or a tensor

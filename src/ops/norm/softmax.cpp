@@ -24,6 +24,8 @@ struct Variant {
   uint8_t windows_a;
   uint8_t windows_y;  // of the result, in the backward kernel
   uint8_t windows_o;
+  static constexpr uint8_t Variant::* kWindows[] = {
+      &Variant::windows_a, &Variant::windows_y, &Variant::windows_o};
 };
 
 // clang-format off
@@ -98,6 +100,11 @@ wgsl::KernelText describe_backward(const Variant& v) {
   return text;
 }
 
+Variant as_listed(Variant v) {
+  v.plan = v.plan.listed();
+  return v;
+}
+
 template <bool backward>
 std::vector<Variant> enumerate() {
   std::vector<Variant> all;
@@ -107,7 +114,6 @@ std::vector<Variant> enumerate() {
       for (const uint8_t log : {0, 1}) {
         for (const RowPlan& plan : all_row_plans()) {
           all.push_back({a, o, plan, log, 1, 1, 1});
-          if (!plan.wide) all.push_back({a, o, plan, log, 2, 2, 2});
         }
       }
     }
@@ -115,8 +121,8 @@ std::vector<Variant> enumerate() {
   return all;
 }
 
-Family<Variant> forward_family(describe, enumerate<false>);
-Family<Variant> backward_family(describe_backward, enumerate<true>);
+Family<Variant> forward_family(describe, enumerate<false>, as_listed);
+Family<Variant> backward_family(describe_backward, enumerate<true>, as_listed);
 
 template <bool log>
 Tensor& softmax_out(const Tensor& self, int64_t dim, bool half_to_float,
@@ -138,8 +144,8 @@ Tensor& softmax_out(const Tensor& self, int64_t dim, bool half_to_float,
   const Tensor& o = target.tensor();
   SoftmaxParams p;
   fill_rows(p, rows);
-  p.a_offset = uint32_t(a.storage_offset());
-  p.o_offset = uint32_t(o.storage_offset());
+  p.a_offset = offset_of(a);
+  p.o_offset = offset_of(o);
   const RowPlan plan = choose(profile(), rows, have_quads({&a, &o}), 1);
   const Variant v{wgsl::dtype_of(a.scalar_type()),
                   wgsl::dtype_of(o.scalar_type()),
@@ -173,9 +179,9 @@ Tensor& softmax_backward_out(const Tensor& grad, const Tensor& output,
   const Tensor& o = target.tensor();
   SoftmaxBackwardParams p;
   fill_rows(p, rows);
-  p.g_offset = uint32_t(g.storage_offset());
-  p.y_offset = uint32_t(y.storage_offset());
-  p.o_offset = uint32_t(o.storage_offset());
+  p.g_offset = offset_of(g);
+  p.y_offset = offset_of(y);
+  p.o_offset = offset_of(o);
   const RowPlan plan =
       choose(profile(), rows, have_quads({&g, &y, &o}), log ? 1 : 2);
   const Variant v{wgsl::dtype_of(g.scalar_type()),

@@ -3,10 +3,12 @@
 
 #include <ATen/ops/empty.h>
 #include <c10/util/SmallVector.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <limits>
 
+#include "ops/kernel/autotune.h"
 #include "ops/kernel/launch.h"
 #include "ops/kernel/profile.h"
 #include "ops/pointwise/pointwise_kernel.h"
@@ -69,6 +71,10 @@ class Plan {
   bool is_bound(size_t i) const { return !sources_[i].is_scalar(); }
   bool all_dense() const;
   bool choose_chunks();
+  // What the rounds of all threads together have to do.
+  uint64_t items() const;
+  void tune();
+  void dispatch();
   uint32_t bind_tensor(const at::Tensor& view);
   void set_walk();
 
@@ -79,19 +85,15 @@ class Plan {
   std::initializer_list<c10::Scalar> scalars_;
   PointwiseVariant variant_{};
   PointwiseParams params_;
-  c10::SmallVector<hal::BufferBinding, kMaxPointwiseInputs + 1> bindings_;
-  std::optional<at::Tensor> too_wide_;  // a view above the binding limit
+  c10::SmallVector<const at::TensorBase*, kMaxPointwiseInputs + 1> bound_;
+  const at::Tensor* too_wide_ = nullptr;  // a view above the binding limit
   Geometry geometry_;  // of the output and the bound inputs, in this order
 };
 
 uint32_t Plan::bind_tensor(const at::Tensor& view) {
-  const auto bound = bind_view(view);
-  if (!bound) {
-    too_wide_ = view;
-    return 0;
-  }
-  bindings_.push_back(bound->buffer);
-  return to_u32(view.storage_offset() - bound->first);
+  if (windows_of(view) > 1) too_wide_ = &view;
+  bound_.push_back(&view);
+  return offset_of(view);
 }
 
 void Plan::bind() {
@@ -195,17 +197,7 @@ bool Plan::choose_chunks() {
     }
     ++view;
   }
-  const Profile& adapter = profile();
-  uint32_t widest = 1;
-  for (const DType dtype : {in, to})
-    widest = std::max(widest, 16 / wgsl::unit_of(dtype));
-  const uint32_t elements = std::max(size, adapter.thread_bytes / widest);
-  variant_.share = uint8_t(elements / size);
-  const bool run =
-      walked && adapter.blocked && geometry_.sizes[0] % elements == 0;
-  variant_.form = run               ? Form::Run
-                  : adapter.blocked ? Form::Blocked
-                                    : Form::Strided;
+  variant_.form = Form::Chunk;
   return true;
 }
 
@@ -216,7 +208,6 @@ bool Plan::choose(bool only_chunks) {
   if (!choose_chunks()) {
     if (only_chunks) return false;
     variant_.form = Form::Element;
-    variant_.share = adapter.blocked ? 16 : 1;
     variant_.access_o = Access::Dense;
     variant_.access.fill(geometry_.rank > 0 ? Access::Walked : Access::Dense);
   }
@@ -230,6 +221,7 @@ bool Plan::choose(bool only_chunks) {
                        return access != Access::Dense;
                      });
   if (walks) set_walk();
+  params_.share = adapter.rounds(items());
   return true;
 }
 
@@ -241,6 +233,7 @@ void Plan::set_walk() {
   };
   for (int d = 0; d < geometry_.rank; ++d)
     params_.at.add(to_u32(geometry_.sizes[d]));
+  params_.at_x[0] = 1;
   set(params_.at_o, 0);
   for (size_t i = 0, view = 1; i < sources_.size(); ++i) {
     if (is_bound(i)) set(params_.*kStrides[i], view++);
@@ -251,19 +244,60 @@ void Plan::launch() {
   for (size_t i = 0; i < scalars_.size(); ++i) {
     params_.*kScalars[i] = encode(scalars_.begin()[i], dtype_);
   }
-  const DType in = static_cast<DType>(variant_.in_dtype);
+  if (autotuning()) tune();
+  dispatch();
+}
+
+uint64_t Plan::items() const {
   const DType to = pointwise_output(op_, static_cast<DType>(variant_.dtype));
-  uint64_t items;
-  if (variant_.form != Form::Element) {
-    items = ceil_div(params_.count, chunk_size(op_, in, to));
-  } else {
-    const uint32_t lanes = wgsl::lanes_of(to);
-    items = ceil_div(params_.offset_o % lanes + uint64_t(params_.count), lanes);
+  if (variant_.form == Form::Chunk) {
+    const DType in = static_cast<DType>(variant_.in_dtype);
+    return ceil_div(params_.count, chunk_size(op_, in, to));
   }
-  launch_bindings(
-      pointwise_family()(variant_), bindings_,
-      std::as_bytes(std::span(&params_, 1)),
-      ceil_div(items, uint64_t(variant_.share) * variant_.workgroup));
+  const uint32_t lanes = wgsl::lanes_of(to);
+  return ceil_div(params_.offset_o % lanes + uint64_t(params_.count), lanes);
+}
+
+void Plan::dispatch() {
+  launch_bytes(pointwise_family()(variant_), bound_,
+               std::as_bytes(std::span(&params_, 1)),
+               ceil_div(items(), uint64_t(params_.share) * variant_.workgroup));
+}
+
+// Threads of a workgroup and rounds of its loop, by measurement.
+void Plan::tune() {
+  struct Candidate {
+    uint16_t workgroup;
+    uint32_t share;
+  };
+  static constexpr Candidate kCandidates[] = {{64, 1},  {64, 4},  {64, 16},
+                                              {64, 64}, {128, 1}, {128, 4},
+                                              {256, 1}, {256, 4}, {256, 16}};
+  static const auto kNames = [] {
+    std::vector<std::string> names;
+    for (const Candidate& c : kCandidates)
+      names.push_back(fmt::format("{}x{}", c.workgroup, c.share));
+    return names;
+  }();
+  constexpr uint64_t kWorthIt = 1 << 16;
+  if (items() < kWorthIt) return;
+  const std::string shape =
+      fmt::format("{} {} from {}, form {}, rank {}, {}", op_.name,
+                  variant_.dtype, variant_.in_dtype, uint8_t(variant_.form),
+                  variant_.rank, size_class(items()));
+  const auto use = [&](const Candidate& candidate) {
+    variant_.workgroup = candidate.workgroup;
+    params_.share = candidate.share;
+  };
+  // What is computed in place cannot be computed twice.
+  const bool in_place = std::ranges::count(variant_.modes, Mode::Shared) > 0;
+  const size_t best =
+      in_place ? tuned_before("pointwise", shape, kNames, std::size(kNames))
+               : tuned("pointwise", shape, kNames, [&](size_t i) {
+                   use(kCandidates[i]);
+                   dispatch();
+                 });
+  if (best < std::size(kCandidates)) use(kCandidates[best]);
 }
 
 bool run(OpId id, DType dtype, std::span<const Input> inputs,

@@ -62,9 +62,7 @@ void run(Reduction op, const at::Tensor& self, DimMask dims,
   }
   const DType a = wgsl::dtype_of(self.scalar_type());
   const DType o = wgsl::dtype_of(out.scalar_type());
-  const bool whole = windows_of(self) == 1;
-  const Plan plan =
-      choose(profile(), kept, reduced, whole && self.storage_offset() % 4 == 0);
+  const Plan plan = choose(profile(), kept, reduced, offset_of(self) % 4 == 0);
   const uint8_t windows_q = second.defined() ? windows_of(second) : uint8_t(1);
   ReduceVariant v{op,
                   ReduceStage::Only,
@@ -82,9 +80,9 @@ void run(Reduction op, const at::Tensor& self, DimMask dims,
   p.count = uint32_t(reduced.count);
   p.splits = plan.splits;
   p.chunk = uint32_t(ceil_div(ceil_div(reduced.count, plan.splits), 4) * 4);
-  p.a_offset = uint32_t(self.storage_offset());
-  p.o_offset = uint32_t(out.storage_offset());
-  p.q_offset = second.defined() ? uint32_t(second.storage_offset()) : 0;
+  p.a_offset = offset_of(self);
+  p.o_offset = offset_of(out);
+  p.q_offset = second.defined() ? offset_of(second) : 0;
   p.divisor = float(numbers.divisor);
   p.order = float(numbers.order);
   set_walk(kept, p.kept, p.kept_a);

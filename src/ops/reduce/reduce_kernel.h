@@ -38,6 +38,9 @@ struct ReduceVariant {
   uint8_t windows_o;
   uint8_t windows_q;
   uint8_t unused;
+  static constexpr uint8_t ReduceVariant::* kWindows[] = {
+      &ReduceVariant::windows_a, &ReduceVariant::windows_o,
+      &ReduceVariant::windows_q};
 };
 
 // clang-format off
