@@ -1,8 +1,9 @@
-// Reductions over a workgroup of 64 threads, for a kernel that declares
-// `var<workgroup> group_values: array<f32, 64>`. All threads get the result.
+// Reductions over a workgroup, for a kernel that declares `const threads` and
+// `var<workgroup> group_values: array<f32, threads>`. All threads get the
+// result.
 fn group_sum(value: f32, lane: u32) -> f32 {
   group_values[lane] = value;
-  for (var half = 32u; half > 0u; half >>= 1u) {
+  for (var half = threads / 2u; half > 0u; half >>= 1u) {
     workgroupBarrier();
     if (lane < half) {
       group_values[lane] += group_values[lane + half];
@@ -15,7 +16,7 @@ fn group_sum(value: f32, lane: u32) -> f32 {
 }
 fn group_max(value: f32, lane: u32) -> f32 {
   group_values[lane] = value;
-  for (var half = 32u; half > 0u; half >>= 1u) {
+  for (var half = threads / 2u; half > 0u; half >>= 1u) {
     workgroupBarrier();
     if (lane < half) {
       group_values[lane] = max_nan(group_values[lane], group_values[lane + half]);
@@ -33,4 +34,12 @@ fn own_sum(value: f32, lane: u32) -> f32 {
 }
 fn own_max(value: f32, lane: u32) -> f32 {
   return value;
+}
+
+// The same where a subgroup works together.
+fn subgroup_sum(value: f32, lane: u32) -> f32 {
+  return subgroupAdd(value);
+}
+fn subgroup_max(value: f32, lane: u32) -> f32 {
+  return select(subgroupMax(value), nan_f32(), subgroupAny(is_nan(value)));
 }

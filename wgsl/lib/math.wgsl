@@ -166,6 +166,25 @@ fn m_exp(x: f32) -> f32 {
   return m_exp_scaled(x, 0.0, 0);
 }
 
+// exp of four numbers of which none is NaN or above 88; 0 below -87.3, where it
+// is not a normal number. Adding 1.5 * 2^23 rounds to a whole number, which is
+// then in the sum's low bits.
+fn m_exp4(x: vec4<f32>) -> vec4<f32> {
+  let n = bitcast<vec4<i32>>(x * 1.442695 + 12582912.0) - 0x4b400000;
+  let whole = vec4<f32>(n);
+  let r = (x - whole * 0.693359375) + whole * 0.00021219444;
+  let e = 1.0 + r * (1.0 + r * (0.499992 + r * (0.16667134
+    + r * (0.0418945 + r * 0.00831205))));
+  let scaled = bitcast<vec4<i32>>(e) + (n << vec4<u32>(23u));
+  return select(bitcast<vec4<f32>>(scaled), vec4<f32>(), x < vec4<f32>(-87.3));
+}
+
+// The same of numbers that may be NaN.
+fn m_exp4_nan(x: vec4<f32>) -> vec4<f32> {
+  let bits = bitcast<vec4<u32>>(x) << vec4<u32>(1u);
+  return select(m_exp4(x), x, bits > vec4<u32>(0xff000000u));
+}
+
 fn m_expm1(x: f32) -> f32 {
   let reduced = m_exp_reduce(clamp(x, -25.0, 90.0));
   let n = i32(reduced.whole);

@@ -6,7 +6,7 @@ const threads = {{threads}}u;
 
 alias Acc = {{acc}};
 
-var<workgroup> accs: array<Acc, 64>;
+var<workgroup> accs: array<Acc, {{workgroup}}>;
 
 fn initial() -> Acc {
   return {{init}};
@@ -14,33 +14,6 @@ fn initial() -> Acc {
 
 fn merge(acc: Acc, other: Acc) -> Acc {
   return {{merge}};
-}
-
-// Where a kept index starts in the input.
-fn kept_place(index: u32) -> u32 {
-  var rest = index;
-  var place = 0u;
-  for (var d = 0u; d + 1u < p.kept_rank; d += 1u) {
-    let size = p.kept_sizes[d >> 2u][d & 3u];
-    let next = rest / size;
-    place += (rest - next * size) * p.kept_strides[d >> 2u][d & 3u];
-    rest = next;
-  }
-  let last = p.kept_rank - 1u;
-  return place + rest * p.kept_strides[last >> 2u][last & 3u];
-}
-
-fn reduced_place(index: u32) -> u32 {
-  var rest = index;
-  var place = 0u;
-  for (var d = 0u; d + 1u < p.reduced_rank; d += 1u) {
-    let size = p.reduced_sizes[d >> 2u][d & 3u];
-    let next = rest / size;
-    place += (rest - next * size) * p.reduced_strides[d >> 2u][d & 3u];
-    rest = next;
-  }
-  let last = p.reduced_rank - 1u;
-  return place + rest * p.reduced_strides[last >> 2u][last & 3u];
 }
 
 fn take(acc: Acc, base: u32, r: u32) -> Acc {
@@ -66,7 +39,7 @@ fn accumulate(base: u32, first: u32, end: u32) -> Acc {
 // Leaves the workgroup's result in its first thread.
 fn combine(acc: Acc, lane: u32) -> Acc {
   accs[lane] = acc;
-  for (var half = 32u; half > 0u; half >>= 1u) {
+  for (var half = threads / 2u; half > 0u; half >>= 1u) {
     workgroupBarrier();
     if (lane < half) {
       accs[lane] = merge(accs[lane], accs[lane + half]);
@@ -80,7 +53,7 @@ fn emit(i: u32, acc: Acc) {
   {{emit}}
 }
 
-@compute @workgroup_size(64)
+@compute @workgroup_size({{workgroup}})
 fn main(@builtin(workgroup_id) group: vec3<u32>,
         @builtin(num_workgroups) groups: vec3<u32>,
         @builtin(local_invocation_index) lane: u32) {
@@ -90,8 +63,9 @@ fn main(@builtin(workgroup_id) group: vec3<u32>,
   for (var i = first; i < min(first + lanes_o, items); i += 1u) {
     let split = i / p.outputs;
     let begin = split * p.chunk;
-    let end = min(begin + p.chunk, p.reduced);
+    let end = min(begin + p.chunk, p.count);
     let base = {{base}};
-    {{reduce}}
+    let mine = accumulate(base, begin + {{first}}, end);
+    {{finish}}
   }
 }

@@ -8,6 +8,7 @@
 #include "ops/kernel/family.h"
 #include "ops/kernel/launch.h"
 #include "ops/kernel/params.h"
+#include "ops/kernel/profile.h"
 #include "ops/norm/layer_norm.h"
 #include "ops/norm/rows.h"
 
@@ -17,6 +18,7 @@ namespace {
 using at::Tensor;
 using wgsl::DType;
 using wgsl::Mode;
+using wgsl::Width;
 
 struct Variant {
   NormKind kind;
@@ -25,18 +27,18 @@ struct Variant {
   DType w;  // of weight and bias
   uint8_t has_weight;
   uint8_t has_bias;
-  uint8_t by_group;
+  RowPlan plan;
   uint8_t windows_a;
   uint8_t windows_g;
   uint8_t windows_o;
+  uint8_t unused;
   static constexpr uint8_t Variant::* kWindows[] = {
       &Variant::windows_a, &Variant::windows_g, &Variant::windows_o};
 };
 
 // clang-format off
 #define NORM_PARAMS(X) \
-  X(u32, rows) \
-  X(u32, count) \
+  ROW_PARAMS(X) \
   X(u32, groups) \
   X(u32, per_group) \
   X(u32, spatial) \
@@ -50,8 +52,7 @@ WEBGPU_PARAMS(NormParams, NORM_PARAMS);
 
 // clang-format off
 #define NORM_BACKWARD_PARAMS(X) \
-  X(u32, rows) \
-  X(u32, count) \
+  ROW_PARAMS(X) \
   X(u32, groups) \
   X(u32, per_group) \
   X(u32, spatial) \
@@ -97,98 +98,142 @@ std::string label_of(const char* part, const Variant& v) {
                            name_of(v.a), name_of(v.o));
   if (v.has_weight) label += fmt::format("_w_{}", name_of(v.w));
   if (v.has_bias) label += fmt::format("_b_{}", name_of(v.w));
-  label += v.by_group ? "_group" : "_thread";
+  label += v.plan.label();
   if (v.windows_a * v.windows_g * v.windows_o != 1) {
     label += fmt::format("_w{}{}{}", v.windows_a, v.windows_g, v.windows_o);
   }
   return label;
 }
 
-using Substitutions = std::vector<std::pair<std::string, std::string>>;
+// The channel of the unit j, for its weight and bias.
+std::string channel_of(const Variant& v) {
+  return v.kind == NormKind::Group ? "(row % p.groups) * p.per_group + "
+                                     "width * unit_of(j, lane) / p.spatial"
+                                   : "unit_of(j, lane)";
+}
 
-Substitutions placement(const Variant& v) {
-  return {
-      {"threads", v.by_group ? "64" : "1"},
-      {"row", v.by_group ? "group_index(group, groups)"
-                         : "thread_index(group, groups, lane, 64u)"},
-      {"first", v.by_group ? "lane" : "0u"},
-      {"share", v.by_group ? "group" : "own"},
-      {"channel", v.kind == NormKind::Group
-                      ? "(row % p.groups) * p.per_group + j / p.spatial"
-                      : "j"},
-  };
+// A channel's weight or bias: a quad has its own, unless the channel is wider.
+std::string parameter_of(const Variant& v, const char* name) {
+  return v.kind == NormKind::Group || !v.plan.wide
+             ? fmt::format("V(load_{0}(p.{0}_offset + c))", name)
+             : fmt::format("load4_{0}((p.{0}_offset >> 2u) + c)", name);
+}
+
+wgsl::Operand parameter(const Variant& v, const char* name) {
+  const bool wide = v.plan.wide && v.kind != NormKind::Group;
+  return {name, v.w, Mode::Read, 1, {}, wide ? Width::Quad : Width::Element};
+}
+
+// The body of moments() in wgsl/norm/layer_norm.wgsl.
+std::string moments_of(const Variant& v) {
+  if (v.kind == NormKind::Rms) {
+    return "let own = distances_of(a, first, units, 0.0, 0.0);\n"
+           "  return RowMoments(0.0, 0.0, row_sum(own.square, lane));";
+  }
+  if (!v.plan.wide || v.plan.by_group()) {
+    return fmt::format(
+        "let origin = {};\n"
+        "  let own = distances_of(a, first, units, origin, 0.0);\n"
+        "  let far = row_sum(own.sum, lane) / f32(p.count);\n"
+        "  let again = distances_of(a, first, units, origin, far);\n"
+        "  return RowMoments(origin, far, row_sum(again.square, lane));",
+        v.plan.wide ? "load4_a(a).x" : "load_a(a)");
+  }
+  // One pass, with distances from the mean of some units; a second one where
+  // that was so far from the row's mean that the squares have lost digits.
+  return "let x = get_a(a, min(first, units - 1u));\n"
+         "  let origin = row_sum(x, lane) / f32(threads * width);\n"
+         "  let own = distances_of(a, first, units, origin, 0.0);\n"
+         "  let far = row_sum(own.sum, lane) / f32(p.count);\n"
+         "  let excess = far * far * f32(p.count);\n"
+         "  let square = row_sum(own.square, lane) - excess;\n"
+         "  let exact = excess <= 4.0 * square;\n"
+         "  let end = select(units, 0u, exact);\n"
+         "  let again = distances_of(a, first, end, origin, far);\n"
+         "  let square_again = row_sum(again.square, lane);\n"
+         "  return RowMoments(\n"
+         "    origin, far, select(square_again, square, exact));";
 }
 
 wgsl::KernelText describe(const Variant& v) {
   const bool rms = v.kind == NormKind::Rms;
-  wgsl::KernelText text;
+  auto text = row_kernel("layer_norm", v.plan,
+                         {{"a", v.a, Mode::Read, v.windows_a, true},
+                          {"o", v.o, Mode::Write, v.windows_o}});
   text.label = label_of("", v);
-  text.file = "layer_norm";
   text.params = NormParams::wgsl();
-  text.operands = {{"a", v.a, Mode::Read, v.windows_a, {}}};
-  if (v.has_weight) text.operands.push_back({"w", v.w, Mode::Read, 1, {}});
-  if (v.has_bias) text.operands.push_back({"b", v.w, Mode::Read, 1, {}});
-  text.operands.push_back({"o", v.o, Mode::Write, v.windows_o, {}});
   if (!rms) text.operands.push_back({"m", DType::F32, Mode::Write, 1, {}});
   text.operands.push_back({"r", DType::F32, Mode::Write, 1, {}});
   std::string result = "x";
-  if (v.has_weight) result += " * load_w(p.w_offset + c)";
-  if (v.has_bias) result += " + load_b(p.b_offset + c)";
-  text.substitutions = placement(v);
-  text.substitutions.push_back(
-      {"mean", rms ? "0.0"
-                   : fmt::format("{}_sum(sum_of(start, first), lane) "
-                                 "/ f32(p.count)",
-                                 v.by_group ? "group" : "own")});
-  text.substitutions.push_back({"result", result});
-  text.substitutions.push_back(
-      {"statistics", rms ? "store_r(row, rstd);"
-                         : "store_m(row, mean);\n    store_r(row, rstd);"});
+  if (v.has_weight) {
+    text.operands.push_back(parameter(v, "w"));
+    result += " * " + parameter_of(v, "w");
+  }
+  if (v.has_bias) {
+    text.operands.push_back(parameter(v, "b"));
+    result += " + " + parameter_of(v, "b");
+  }
+  const auto set = [&](const char* key, std::string value) {
+    text.substitutions.emplace_back(key, std::move(value));
+  };
+  set("channel", channel_of(v));
+  set("moments", moments_of(v));
+  set("result", result);
+  set("statistics", rms ? "store_r(row, rstd);"
+                        : "store_m(row, mean);\n    store_r(row, rstd);");
   return text;
 }
 
 wgsl::KernelText describe_backward(const Variant& v) {
   const bool rms = v.kind == NormKind::Rms;
-  wgsl::KernelText text;
+  auto text = row_kernel("layer_norm_backward", v.plan,
+                         {{"g", v.a, Mode::Read, v.windows_g, true},
+                          {"a", v.a, Mode::Read, v.windows_a, true},
+                          {"o", v.o, Mode::Write, v.windows_o}});
   text.label = label_of("_backward", v);
-  text.file = "layer_norm_backward";
   text.params = NormBackwardParams::wgsl();
-  text.operands = {{"g", v.a, Mode::Read, v.windows_g, {}},
-                   {"a", v.a, Mode::Read, v.windows_a, {}}};
   if (!rms) text.operands.push_back({"m", DType::F32, Mode::Read, 1, {}});
   text.operands.push_back({"r", DType::F32, Mode::Read, 1, {}});
-  if (v.has_weight) text.operands.push_back({"w", v.w, Mode::Read, 1, {}});
-  text.operands.push_back({"o", v.o, Mode::Write, v.windows_o, {}});
-  std::string gradient = "load_g(p.g_offset + row * p.count + j)";
-  if (v.has_weight) gradient += " * load_w(p.w_offset + c)";
-  text.substitutions = placement(v);
-  text.substitutions.push_back({"gradient", gradient});
-  text.substitutions.push_back(
-      {"mean", rms ? "0.0" : "load_m(p.m_offset + row)"});
-  text.substitutions.push_back(
-      {"shift", rms ? "0.0"
-                    : fmt::format("{}_sum(sum, lane) / f32(p.count)",
-                                  v.by_group ? "group" : "own")});
+  if (v.has_weight) text.operands.push_back(parameter(v, "w"));
+  const auto set = [&](const char* key, std::string value) {
+    text.substitutions.emplace_back(key, std::move(value));
+  };
+  set("channel", channel_of(v));
+  set("gradient", v.has_weight ? "g * " + parameter_of(v, "w") : "g");
+  set("mean", rms ? "0.0" : "load_m(p.m_offset + row)");
+  set("shift", rms ? "0.0" : "row_sum(sum, lane) / f32(p.count)");
   return text;
 }
 
 wgsl::KernelText describe_weights(const Variant& v) {
-  const bool rms = v.kind == NormKind::Rms;
+  const bool group = v.kind == NormKind::Group;
+  const bool wide = v.plan.wide;
   wgsl::KernelText text;
   text.label = label_of("_backward_weights", v);
   text.file = "layer_norm_weights";
   text.params = NormWeightsParams::wgsl();
-  text.operands = {{"g", v.a, Mode::Read, v.windows_g, {}},
-                   {"a", v.a, Mode::Read, v.windows_a, {}}};
-  if (!rms) text.operands.push_back({"m", DType::F32, Mode::Read, 1, {}});
+  const Width width = wide ? Width::Quad : Width::Element;
+  text.operands = {{"g", v.a, Mode::Read, v.windows_g, {}, width},
+                   {"a", v.a, Mode::Read, v.windows_a, {}, width}};
+  if (v.kind != NormKind::Rms) {
+    text.operands.push_back({"m", DType::F32, Mode::Read, 1, {}});
+  }
   text.operands.push_back({"r", DType::F32, Mode::Read, 1, {}});
-  text.operands.push_back({"w", DType::F32, Mode::Write, 1, {}});
-  text.operands.push_back({"b", DType::F32, Mode::Write, 1, {}});
+  text.operands.push_back({"w", DType::F32, Mode::Write, 1, {}, width});
+  text.operands.push_back({"b", DType::F32, Mode::Write, 1, {}, width});
   text.substitutions = {
-      {"statistics",
-       v.kind == NormKind::Group ? "n * p.groups + c / p.per_group" : "n"},
-      {"mean", rms ? "0.0" : "load_m(p.m_offset + row)"}};
+      {"unit", unit_text(wide)},
+      {"load", wide ? "load4" : "load"},
+      {"store", wide ? "store4" : "store"},
+      {"spatial", group ? "p.spatial" : "1u"},
+      {"statistics", group ? "n * p.groups + c / p.per_group" : "n"},
+      {"mean", v.kind == NormKind::Rms ? "0.0" : "load_m(p.m_offset + row)"}};
   return text;
+}
+
+Variant as_listed(Variant v) {
+  v.plan = v.plan.listed();
+  return v;
 }
 
 // A half type's rows that do not begin at words are written as float32.
@@ -198,14 +243,17 @@ std::vector<Variant> enumerate() {
   for (const auto kind : {NormKind::Layer, NormKind::Rms, NormKind::Group}) {
     for (const DType a : wgsl::kFloats) {
       for (const DType o : {a, DType::F32}) {
-        if (o == DType::F32 && a != o && kind == NormKind::Group) continue;
-        for (const uint8_t by_group : {0, 1}) {
-          all.push_back({kind, a, o, a, 0, 0, by_group, 1, 1, 1});
+        for (const RowPlan& plan : all_row_plans()) {
+          const auto add = [&](DType w, bool has_weight, bool has_bias) {
+            Variant v{kind, a, o, w, has_weight, has_bias, plan, 1, 1, 1, 0};
+            all.push_back(v);
+          };
+          add(a, false, false);
           for (const DType w : {a, DType::F32}) {
-            all.push_back({kind, a, o, w, 1, 0, by_group, 1, 1, 1});
+            add(w, true, false);
             if (!backward && kind != NormKind::Rms) {
-              all.push_back({kind, a, o, w, 1, 1, by_group, 1, 1, 1});
-              all.push_back({kind, a, o, w, 0, 1, by_group, 1, 1, 1});
+              add(w, true, true);
+              add(w, false, true);
             }
             if (a == DType::F32) break;
           }
@@ -221,14 +269,19 @@ std::vector<Variant> enumerate_weights() {
   std::vector<Variant> all;
   for (const auto kind : {NormKind::Layer, NormKind::Rms, NormKind::Group}) {
     for (const DType a : wgsl::kFloats) {
-      all.push_back({kind, a, DType::F32, DType::F32, 0, 0, 0, 1, 1, 1});
+      for (const uint8_t wide : {0, 1}) {
+        if (wide && kind == NormKind::Group) continue;
+        Variant v{kind,         a, DType::F32, DType::F32, 0, 0,
+                  {1, 0, wide}, 1, 1,          1,          0};
+        all.push_back(v);
+      }
     }
   }
   return all;
 }
 
-Family<Variant> forward_family(describe, enumerate<false>);
-Family<Variant> backward_family(describe_backward, enumerate<true>);
+Family<Variant> forward_family(describe, enumerate<false>, as_listed);
+Family<Variant> backward_family(describe_backward, enumerate<true>, as_listed);
 Family<Variant> weights_family(describe_weights, enumerate_weights);
 
 Rows rows_of(const NormShape& shape) {
@@ -244,15 +297,15 @@ uint32_t offset_if_any(const Tensor& tensor) {
 
 template <class Params>
 void fill_shape(Params& p, const NormShape& shape) {
-  p.rows = uint32_t(shape.rows);
-  p.count = uint32_t(shape.count);
+  fill_rows(p, rows_of(shape));
   p.groups = uint32_t(shape.groups);
   p.per_group = uint32_t(shape.count / shape.spatial);
   p.spatial = uint32_t(shape.spatial);
 }
 
-Variant variant_for(const NormShape& shape, const Rows& rows, const Tensor& a,
-                    const Tensor& weight, const Tensor& bias, const Tensor& o) {
+Variant variant_for(const NormShape& shape, const RowPlan& plan,
+                    const Tensor& a, const Tensor& weight, const Tensor& bias,
+                    const Tensor& o) {
   const Tensor& typed = weight.defined() ? weight : bias;
   return {shape.kind,
           wgsl::dtype_of(a.scalar_type()),
@@ -260,10 +313,16 @@ Variant variant_for(const NormShape& shape, const Rows& rows, const Tensor& a,
           wgsl::dtype_of((typed.defined() ? typed : a).scalar_type()),
           weight.defined(),
           bias.defined(),
-          rows.by_group(),
+          plan,
           windows_of(a),
           1,
-          windows_of(o)};
+          windows_of(o),
+          0};
+}
+
+// A quad of a group norm lies within one channel.
+bool has_whole_quads(const NormShape& shape) {
+  return shape.kind != NormKind::Group || shape.spatial % 4 == 0;
 }
 
 Tensor dense(const Tensor& tensor) {
@@ -302,9 +361,12 @@ void norm_forward(const NormShape& shape, const Tensor& input,
   p.w_offset = offset_if_any(w);
   p.b_offset = offset_if_any(b);
   p.o_offset = offset_if_any(o);
-  const Variant v = variant_for(shape, rows, a, w, b, o);
-  launch_all(forward_family(v), {&a, &w, &b, &o, &mean, &rstd}, bytes_of(p),
-             rows.workgroups());
+  const RowPlan plan =
+      choose(profile(), rows,
+             has_whole_quads(shape) && have_quads({&a, &w, &b, &o}), 1);
+  const Variant v = variant_for(shape, plan, a, w, b, o);
+  launch_all(forward_family(v), {&a, &o, &mean, &rstd, &w, &b}, bytes_of(p),
+             plan.workgroups(rows));
   target.finish();
 }
 
@@ -325,10 +387,13 @@ void norm_backward_input(const NormShape& shape, const Tensor& grad,
   p.r_offset = offset_if_any(rstd);
   p.w_offset = offset_if_any(w);
   p.o_offset = offset_if_any(o);
-  Variant v = variant_for(shape, rows, a, w, {}, o);
+  const RowPlan plan =
+      choose(profile(), rows,
+             has_whole_quads(shape) && have_quads({&g, &a, &w, &o}), 2);
+  Variant v = variant_for(shape, plan, a, w, {}, o);
   v.windows_g = windows_of(g);
-  launch_all(backward_family(v), {&g, &a, &mean, &rstd, &w, &o}, bytes_of(p),
-             rows.workgroups());
+  launch_all(backward_family(v), {&g, &a, &o, &mean, &rstd, &w}, bytes_of(p),
+             plan.workgroups(rows));
   target.finish();
 }
 
@@ -345,6 +410,8 @@ std::tuple<Tensor, Tensor> norm_backward_weights(const NormShape& shape,
   const Tensor g = dense(grad), a = dense(input);
   // Parts of about 32 rows, as many as keep a GPU busy.
   constexpr int64_t kRowsOfPart = 32, kEnoughThreads = 16384;
+  const bool wide = shape.kind != NormKind::Group && channels % 4 == 0 &&
+                    have_quads({&g, &a});
   const int64_t splits = std::clamp<int64_t>(
       kEnoughThreads / channels, 1,
       int64_t(ceil_div(uint64_t(shape.outer()), kRowsOfPart)));
@@ -368,12 +435,14 @@ std::tuple<Tensor, Tensor> norm_backward_weights(const NormShape& shape,
                   DType::F32,
                   0,
                   0,
-                  0,
+                  {1, 0, wide},
                   windows_of(a),
                   windows_of(g),
-                  1};
-  launch_all(weights_family(v), {&g, &a, &mean, &rstd, &w, &b}, bytes_of(p),
-             ceil_div(uint64_t(channels * splits), kWorkgroup));
+                  1,
+                  0};
+  launch_all(
+      weights_family(v), {&g, &a, &mean, &rstd, &w, &b}, bytes_of(p),
+      ceil_div(uint64_t(channels * splits / (wide ? 4 : 1)), kWorkgroup));
   if (splits == 1) return {w.squeeze(0), b.squeeze(0)};
   return {w.sum(0), b.sum(0)};
 }

@@ -19,8 +19,8 @@ using wgsl::Mode;
 struct Variant {
   DType a;
   DType o;
+  RowPlan plan;
   uint8_t log;
-  uint8_t by_group;
   uint8_t windows_a;
   uint8_t windows_y;  // of the result, in the backward kernel
   uint8_t windows_o;
@@ -30,9 +30,7 @@ struct Variant {
 
 // clang-format off
 #define SOFTMAX_PARAMS(X) \
-  X(u32, rows) \
-  X(u32, count) \
-  X(u32, inner) \
+  ROW_PARAMS(X) \
   X(u32, a_offset) \
   X(u32, o_offset)
 // clang-format on
@@ -40,9 +38,7 @@ WEBGPU_PARAMS(SoftmaxParams, SOFTMAX_PARAMS);
 
 // clang-format off
 #define SOFTMAX_BACKWARD_PARAMS(X) \
-  X(u32, rows) \
-  X(u32, count) \
-  X(u32, inner) \
+  ROW_PARAMS(X) \
   X(u32, g_offset) \
   X(u32, y_offset) \
   X(u32, o_offset)
@@ -50,54 +46,63 @@ WEBGPU_PARAMS(SoftmaxParams, SOFTMAX_PARAMS);
 WEBGPU_PARAMS(SoftmaxBackwardParams, SOFTMAX_BACKWARD_PARAMS);
 
 std::string label_of(const char* name, const Variant& v) {
-  auto label =
-      fmt::format("{}{}_{}_{}_{}", v.log ? "log_" : "", name, name_of(v.a),
-                  name_of(v.o), v.by_group ? "group" : "thread");
+  auto label = fmt::format("{}{}_{}_{}{}", v.log ? "log_" : "", name,
+                           name_of(v.a), name_of(v.o), v.plan.label());
   if (v.windows_a * v.windows_y * v.windows_o != 1) {
     label += fmt::format("_w{}{}{}", v.windows_a, v.windows_y, v.windows_o);
   }
   return label;
 }
 
-std::vector<std::pair<std::string, std::string>> placement(const Variant& v) {
-  return {
-      {"threads", v.by_group ? "64" : "1"},
-      {"row", v.by_group ? "group_index(group, groups)"
-                         : "thread_index(group, groups, lane, 64u)"},
-      {"first", v.by_group ? "lane" : "0u"},
-      {"share", v.by_group ? "group" : "own"},
-  };
-}
-
 wgsl::KernelText describe(const Variant& v) {
-  wgsl::KernelText text;
+  auto text = row_kernel("softmax", v.plan,
+                         {{"a", v.a, Mode::Read, v.windows_a, true},
+                          {"o", v.o, Mode::Write, v.windows_o}});
   text.label = label_of("softmax", v);
-  text.file = "softmax";
   text.params = SoftmaxParams::wgsl();
-  text.operands = {{"a", v.a, Mode::Read, v.windows_a, {}},
-                   {"o", v.o, Mode::Write, v.windows_o, {}}};
-  text.substitutions = placement(v);
-  text.substitutions.push_back({"scale", v.log ? "m_log(sum)" : "1.0 / sum"});
-  text.substitutions.push_back(
-      {"result", v.log ? "x - scale" : "m_exp(x) * scale"});
+  // float32 results hold the exponentials until their sum is known.
+  const bool keep = !v.log && v.o == DType::F32;
+  const auto set = [&](const char* key, std::string value) {
+    text.substitutions.emplace_back(key, std::move(value));
+  };
+  set("scale", v.log  ? "m_log(high_sum)"
+               : keep ? "select(high_sum, 1.0 / sum, is_finite(high_sum))"
+                      : "1.0 / high_sum");
+  set("keep", keep ? "put_o(o, j, e);" : "");
+  // The largest of some units; a workgroup's threads would have to wait for
+  // each other.
+  const std::string start = v.plan.wide ? "load4_a(a)" : "load_a(a)";
+  set("guess", v.plan.by_group()
+                   ? "unit_max(" + start + ")"
+                   : "row_max(unit_max(get_a(a, min(first, units - 1u))), "
+                     "lane)");
+  set("result", v.log  ? "(get_a(a, i) - high) - scale"
+                : keep ? "get_o(o, i) * scale"
+                       : "unit_exp(get_a(a, i) - high) * scale");
   return text;
 }
 
 wgsl::KernelText describe_backward(const Variant& v) {
-  wgsl::KernelText text;
+  auto text = row_kernel("softmax_backward", v.plan,
+                         {{"g", v.a, Mode::Read, v.windows_a, true},
+                          {"y", v.a, Mode::Read, v.windows_y, v.log == 0},
+                          {"o", v.o, Mode::Write, v.windows_o}});
   text.label = label_of("softmax_backward", v);
-  text.file = "softmax_backward";
   text.params = SoftmaxBackwardParams::wgsl();
-  text.operands = {{"g", v.a, Mode::Read, v.windows_a, {}},
-                   {"y", v.a, Mode::Read, v.windows_y, {}},
-                   {"o", v.o, Mode::Write, v.windows_o, {}}};
-  text.substitutions = placement(v);
-  const std::string gradient = "load_g(p.g_offset + at)";
-  text.substitutions.push_back(
-      {"term", v.log ? gradient : gradient + " * load_y(p.y_offset + at)"});
-  text.substitutions.push_back(
-      {"result", v.log ? "g - m_exp(y) * sum" : "(g - sum) * y"});
+  const auto set = [&](const char* key, const char* value) {
+    text.substitutions.emplace_back(key, value);
+  };
+  set("term",
+      v.log ? "take_g(from_g, j)" : "take_g(from_g, j) * take_y(from_y, j)");
+  set("result", !v.log        ? "(g - sum) * y"
+                : v.plan.wide ? "g - m_exp4_nan(y) * sum"
+                              : "g - m_exp(y) * sum");
   return text;
+}
+
+Variant as_listed(Variant v) {
+  v.plan = v.plan.listed();
+  return v;
 }
 
 template <bool backward>
@@ -107,8 +112,8 @@ std::vector<Variant> enumerate() {
     for (const DType o : wgsl::kFloats) {
       if (a != o && o != DType::F32 && !(backward && a == DType::F32)) continue;
       for (const uint8_t log : {0, 1}) {
-        for (const uint8_t by_group : {0, 1}) {
-          all.push_back({a, o, log, by_group, 1, 1, 1});
+        for (const RowPlan& plan : all_row_plans()) {
+          all.push_back({a, o, plan, log, 1, 1, 1});
         }
       }
     }
@@ -116,8 +121,8 @@ std::vector<Variant> enumerate() {
   return all;
 }
 
-Family<Variant> forward_family(describe, enumerate<false>);
-Family<Variant> backward_family(describe_backward, enumerate<true>);
+Family<Variant> forward_family(describe, enumerate<false>, as_listed);
+Family<Variant> backward_family(describe_backward, enumerate<true>, as_listed);
 
 template <bool log>
 Tensor& softmax_out(const Tensor& self, int64_t dim, bool half_to_float,
@@ -138,19 +143,18 @@ Tensor& softmax_out(const Tensor& self, int64_t dim, bool half_to_float,
   const RowTarget target(out, rows, {&a});
   const Tensor& o = target.tensor();
   SoftmaxParams p;
-  p.rows = uint32_t(rows.rows());
-  p.count = rows.count;
-  p.inner = rows.inner;
+  fill_rows(p, rows);
   p.a_offset = offset_of(a);
   p.o_offset = offset_of(o);
+  const RowPlan plan = choose(profile(), rows, have_quads({&a, &o}), 1);
   const Variant v{wgsl::dtype_of(a.scalar_type()),
                   wgsl::dtype_of(o.scalar_type()),
+                  plan,
                   log,
-                  rows.by_group(),
                   windows_of(a),
                   1,
                   windows_of(o)};
-  launch(forward_family(v), {&a, &o}, p, rows.workgroups());
+  launch(forward_family(v), {&a, &o}, p, plan.workgroups(rows));
   target.finish();
   return out;
 }
@@ -174,20 +178,20 @@ Tensor& softmax_backward_out(const Tensor& grad, const Tensor& output,
   const RowTarget target(out, rows, {&g, &y});
   const Tensor& o = target.tensor();
   SoftmaxBackwardParams p;
-  p.rows = uint32_t(rows.rows());
-  p.count = rows.count;
-  p.inner = rows.inner;
+  fill_rows(p, rows);
   p.g_offset = offset_of(g);
   p.y_offset = offset_of(y);
   p.o_offset = offset_of(o);
+  const RowPlan plan =
+      choose(profile(), rows, have_quads({&g, &y, &o}), log ? 1 : 2);
   const Variant v{wgsl::dtype_of(g.scalar_type()),
                   wgsl::dtype_of(o.scalar_type()),
+                  plan,
                   log,
-                  rows.by_group(),
                   windows_of(g),
                   windows_of(y),
                   windows_of(o)};
-  launch(backward_family(v), {&g, &y, &o}, p, rows.workgroups());
+  launch(backward_family(v), {&g, &y, &o}, p, plan.workgroups(rows));
   target.finish();
   return out;
 }

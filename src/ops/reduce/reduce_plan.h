@@ -6,7 +6,8 @@
 #include <algorithm>
 
 #include "ops/kernel/params.h"
-#include "ops/reduce/reduce.h"
+#include "ops/kernel/profile.h"
+#include "ops/reduce/reduce_kernel.h"
 
 // How a reduction is laid over the grid.
 namespace torch_webgpu::ops {
@@ -63,29 +64,88 @@ inline void split_axes(const at::Tensor& self, DimMask dims, bool ordered,
   reduced.close();
 }
 
+// Elements below which a second launch costs more than it saves.
+inline constexpr uint64_t kWorthSplitting = 1 << 18;
+
 struct Plan {
-  bool by_group;
+  ReduceAccess access;
+  uint16_t threads;
   uint32_t splits;
 };
 
-// Threads that fill a GPU; more parts than this only cost memory.
-inline constexpr uint64_t kEnoughThreads = 16384;
-inline constexpr uint64_t kEnoughGroups = 512;
-// Elements that are worth a thread's, or a workgroup's, time.
-inline constexpr uint64_t kThreadWork = 64;
-inline constexpr uint64_t kGroupWork = 4096;
+// Whether quads along these axes begin at multiples of four elements.
+inline bool has_quads(const Axes& along, const Axes& across) {
+  if (along.strides[0] != 1) return false;
+  const auto aligned = [](const Axes& axes, uint32_t from) {
+    for (uint32_t d = from; d < axes.rank; ++d) {
+      if (axes.strides[d] % 4 != 0 && axes.sizes[d] != 1) return false;
+    }
+    return true;
+  };
+  return aligned(along, 1) && aligned(across, 0);
+}
 
-inline Plan plan_for(const Axes& kept, const Axes& reduced) {
+// How a reduction is laid over the adapter; `aligned` says that the input can
+// be read in quads from its first element on.
+inline Plan choose(const Profile& profile, const Axes& kept,
+                   const Axes& reduced, bool aligned) {
+  const bool cpu = profile.kind == Profile::Kind::Cpu;
+  const uint64_t total = kept.count * reduced.count;
+  const bool row = aligned && reduced.count >= 4 && has_quads(reduced, kept) &&
+                   (reduced.rank == 1 || reduced.sizes[0] % 4 == 0);
+  const bool column =
+      aligned && has_quads(kept, reduced) && kept.sizes[0] % 4 == 0;
+  Plan plan{row ? reduced.rank == 1 ? ReduceAccess::Line : ReduceAccess::Row
+            : column ? ReduceAccess::Column
+                     : ReduceAccess::Element,
+            1, 1};
+  const auto split = [&](uint64_t enough, uint64_t work) {
+    const uint64_t wanted = std::max<uint64_t>(1, enough / kept.count);
+    const uint64_t useful = std::max<uint64_t>(1, reduced.count / work);
+    plan.splits = uint32_t(std::min(wanted, useful));
+  };
   // Neighbouring threads should read neighbouring elements: those of different
   // results when the kept dimension is the dense one.
   const bool kept_dense =
       kept.count >= 32 && kept.strides[0] < reduced.strides[0];
-  const bool by_group = reduced.count > kThreadWork && !kept_dense;
-  const uint64_t enough = by_group ? kEnoughGroups : kEnoughThreads;
-  const uint64_t work = by_group ? kGroupWork : kThreadWork;
-  const uint64_t wanted = std::max<uint64_t>(1, enough / kept.count);
-  const uint64_t useful = std::max<uint64_t>(1, reduced.count / work);
-  return {by_group, uint32_t(std::min(wanted, useful))};
+  if (plan.access == ReduceAccess::Column) {
+    // A thread takes four results.
+    if (cpu) {
+      if (total >= kWorthSplitting) split(16384, 64);
+    } else {
+      split(4 * 16384, 64);
+    }
+  } else if (cpu) {
+    // A CPU's threads cost little beside their start, and its barriers much: a
+    // thread per result, or per part of one, wherever there are enough.
+    if (total >= kWorthSplitting) {
+      split(1024, 2048);
+    } else if (kept.count < kReduceWorkgroup && reduced.count >= 256) {
+      plan.threads = kReduceWorkgroup;
+    }
+  } else {
+    const bool by_group = reduced.count > 64 && !kept_dense;
+    if (by_group) {
+      plan.threads = plan.access != ReduceAccess::Element &&
+                             reduced.count >= 4 * kReduceGroupGpu
+                         ? kReduceGroupGpu
+                         : kReduceWorkgroup;
+      split(512, 4096);
+    } else {
+      split(16384, 64);
+    }
+  }
+  if (plan.access == ReduceAccess::Line && plan.threads == 1) {
+    plan.access = ReduceAccess::Row;
+  }
+  return plan;
+}
+
+// Threads for a result of the last stage, which merges `splits` parts.
+inline uint16_t last_threads(uint64_t outputs, uint32_t splits) {
+  return splits > 64 || (splits > 16 && outputs < kReduceWorkgroup)
+             ? kReduceWorkgroup
+             : 1;
 }
 
 }  // namespace torch_webgpu::ops

@@ -150,3 +150,43 @@ def test_group_norm(dtype: torch.dtype) -> None:
         x = make(shape, dtype)
         check(F.group_norm, x, 2, w, b, grad=True)
         check(F.group_norm, x, 6 if len(shape) > 2 else 3, grad=True)
+
+
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+@pytest.mark.parametrize("count", [32, 36, 256, 1024, 4100], ids=str)
+def test_rows_in_quads(count: int, dtype: torch.dtype) -> None:
+    """Aligned rows, and the same that begin between quads."""
+    weight, bias = make((count,), dtype, seed=1), make((count,), dtype, seed=2)
+    check(F.layer_norm, make((17, count), dtype), (count,), weight, bias)
+    check_half_gradients(
+        lambda x, w, b: F.layer_norm(x, (count,), w, b),
+        make((17, count), dtype),
+        weight,
+        bias,
+    )
+    flat = make((17 * count + 2,), dtype)
+    for start in (0, 1, 2):
+
+        def norm(
+            f: torch.Tensor, w: torch.Tensor, s: int = start
+        ) -> torch.Tensor:
+            rows = f[s:][: 17 * count].view(17, count)
+            return F.rms_norm(rows, (count,), w, 1e-5)
+
+        check(norm, flat, weight)
+
+
+@pytest.mark.parametrize("spatial", [4, 8, 9], ids=str)
+def test_group_norm_in_quads(spatial: int) -> None:
+    x = make((20, 12, spatial, 16))
+    check(F.group_norm, x, 3, make((12,)), make((12,), seed=1), grad=True)
+
+
+@pytest.mark.parametrize("shape", [(20, 256), (2, 256), (20, 7)], ids=str)
+def test_a_first_value_far_from_the_others(shape: tuple[int, int]) -> None:
+    """Distances are from a value of the row: that must not cost digits."""
+    x = make(shape)
+    x[:, 0] = 1e4
+    check(F.layer_norm, x, shape[1:])
+    x[:, :8] = 1e4
+    check(F.layer_norm, x, shape[1:])

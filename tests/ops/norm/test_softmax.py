@@ -84,3 +84,32 @@ def test_double_backward() -> None:
         return g
 
     check(second, make((3, 5)), grad=True)
+
+
+@pytest.mark.parametrize("fn", FUNCTIONS, ids=["softmax", "log_softmax"])
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+@pytest.mark.parametrize("count", [32, 36, 256, 1024, 4100], ids=str)
+def test_rows_in_quads(fn, count: int, dtype: torch.dtype) -> None:
+    """Aligned rows, and the same that begin between quads."""
+    x = make((17, count), dtype)
+    check(fn, x, dim=-1, grad=dtype == torch.float32)
+    flat = make((17 * count + 2,), dtype)
+    for start in (0, 1, 2):
+        check(
+            lambda f, s=start: fn(f[s:][: 17 * count].view(17, count), -1), flat
+        )
+
+
+@pytest.mark.parametrize("fn", FUNCTIONS, ids=["softmax", "log_softmax"])
+@pytest.mark.parametrize("shape", [(20, 256), (2, 256), (20, 7)], ids=str)
+def test_a_maximum_far_above_the_first_values(fn, shape) -> None:
+    x = make(shape)
+    x[:, -2] = 70.0  # the exponentials would overflow float32's digits
+    x[0, -2] = 3e4
+    x[1, :-2] = -math.inf
+    check(fn, x, dim=-1)
+    x[1, -2] = math.nan
+    check(fn, x, dim=-1)
+    x[1, -2] = math.inf
+    check(fn, x, dim=-1)
+    check(fn, torch.full(shape, -math.inf), dim=-1)
