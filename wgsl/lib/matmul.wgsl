@@ -1,5 +1,6 @@
-// What the matrix products share: their parameters, and matmul_bias,
-// matmul_write and (for whole quads) matmul_bias4, which the kernel declares.
+// What the matrix products share: their parameters and four hooks, which the
+// kernel's description gives: matmul_bias and (for whole quads) matmul_bias4,
+// matmul_activation and matmul_write.
 //
 // An operand is read four elements at a time: along the sum ("inner": four k of
 // one row of `a` or column of `b`) or along the result ("outer": four rows of
@@ -13,6 +14,14 @@
 fn matmul_place(tile: u32) -> vec3<u32> {
   let rest = tile / p.tiles_n;
   return vec3<u32>(tile % p.tiles_n, rest % p.tiles_m, rest / p.tiles_m);
+}
+
+// A long sum may be made in parts, by tiles of their own: the batch whose
+// matrices are read, the first step of the part and its end. Parts begin at
+// multiples of 256.
+fn matmul_span(z: u32) -> vec3<u32> {
+  let first = z % p.parts * p.part_k;
+  return vec3<u32>(z / p.parts, first, min(first + p.part_k, p.k));
 }
 
 fn matmul_four(first: u32) -> vec4<u32> {
@@ -75,7 +84,7 @@ fn matmul_steps(a: vec4<f32>, b: mat4x4<f32>) -> vec4<f32> {
 fn matmul_finish(batch: u32, row: u32, col: u32, sum: f32) {
   let at_c = p.offset_c + batch * p.batch_c + row * p.row_c + col * p.col_c;
   let at_o = p.offset_o + batch * p.batch_o + row * p.row_o + col * p.col_o;
-  matmul_write(at_o, p.alpha * sum + matmul_bias(at_c));
+  matmul_write(at_o, matmul_activation(p.alpha * sum + matmul_bias(at_c)));
 }
 
 // Four columns of a row, as far as they are inside of the matrix.
@@ -95,6 +104,23 @@ fn matmul_store_wide(batch: u32, row: u32, col: u32, sums: vec4<f32>) {
   if row < p.m && col < p.n {
     let at_c = p.offset_c + batch * p.batch_c + row * p.row_c + col;
     let at_o = p.offset_o + batch * p.batch_o + row * p.row_o + col;
-    store4_o(at_o >> 2u, p.alpha * sums + matmul_bias4(at_c >> 2u));
+    let v = p.alpha * sums + matmul_bias4(at_c >> 2u);
+    store4_o(at_o >> 2u, vec4<f32>(matmul_activation(v.x), matmul_activation(v.y),
+      matmul_activation(v.z), matmul_activation(v.w)));
   }
+}
+
+// The sum of what `parts` threads have, `stride` threads apart, for the first
+// of them (part 0). All threads of the workgroup call this; the kernel gives
+// `var<workgroup> matvec_sums`, a vec4<f32> for each.
+fn matvec_fold(sum: vec4<f32>, lane: u32, part: u32, parts: u32, stride: u32) -> vec4<f32> {
+  matvec_sums[lane] = sum;
+  workgroupBarrier();
+  for (var half = parts / 2u; half > 0u; half /= 2u) {
+    if part < half {
+      matvec_sums[lane] += matvec_sums[lane + half * stride];
+    }
+    workgroupBarrier();
+  }
+  return matvec_sums[lane];
 }

@@ -1,13 +1,6 @@
-// The result of a product whose sum was made in parts: `a` holds a matrix for
-// each of them, added in order.
-
-fn matmul_bias(at: u32) -> f32 {
-  return {{bias}};
-}
-
-fn matmul_write(at: u32, value: f32) {
-  {{store}}_o(at, value);
-}
+// The result of a product whose sum was made in parts: `b` holds a matrix of
+// p.k rows for each of them. A thread adds four columns of a row, in the parts'
+// order.
 
 @compute @workgroup_size({{workgroup}})
 fn main(@builtin(workgroup_id) group: vec3<u32>,
@@ -18,9 +11,11 @@ fn main(@builtin(workgroup_id) group: vec3<u32>,
     return;
   }
   let place = matmul_place(tile);
-  var sum = 0.0;
-  for (var part = 0u; part < p.k; part++) {
-    sum += load_a(p.offset_a + part * p.batch_a + place.y * p.row_a + place.x);
+  let col = place.x * 4u;
+  var sums = vec4<f32>();
+  for (var part = 0u; part < p.parts; part++) {
+    let start = matmul_b_start(place.z * p.parts + part, col);
+    sums += matmul_b_outer{{wide_b}}(start, place.y);
   }
-  matmul_finish(0u, place.y, place.x, sum);
+  matmul_store{{wide_o}}(place.z, place.y, col, sums);
 }

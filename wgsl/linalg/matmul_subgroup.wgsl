@@ -7,18 +7,6 @@
 // each block of 256 has accumulators of its own, so that a long sum stays
 // accurate.
 
-fn matmul_bias(at: u32) -> f32 {
-  return {{bias}};
-}
-
-fn matmul_bias4(at: u32) -> vec4<f32> {
-  return {{bias4}};
-}
-
-fn matmul_write(at: u32, value: f32) {
-  {{store}}_o(at, value);
-}
-
 @compute @workgroup_size({{lanes}})
 fn main(@builtin(workgroup_id) group: vec3<u32>,
         @builtin(num_workgroups) groups: vec3<u32>,
@@ -28,14 +16,15 @@ fn main(@builtin(workgroup_id) group: vec3<u32>,
     return;
   }
   let place = matmul_place(tile);
+  let span = matmul_span(place.z);
   let first = place.y * {{rows}}u;
   let col = (place.x * {{lanes}}u + lane) * 4u;
   let start_a = array<vec4<u32>, {{slots}}>({{starts_a}});
-  let start_b = matmul_b_start(place.z, col);
+  let start_b = matmul_b_start(span.x, col);
   var sum{{it}} = vec4<f32>();
-  for (var block = 0u; block < p.k; block += 256u) {
+  for (var block = span.y; block < span.z; block += 256u) {
     var part{{it}} = vec4<f32>();
-    let end = min(block + 256u, p.k);
+    let end = min(block + 256u, span.z);
     for (var k = block; k < end; k += 4u) {
       let a = array<vec4<f32>, {{slots}}>({{loads_a}});
       let b = {{block_b}};

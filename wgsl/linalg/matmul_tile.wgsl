@@ -8,18 +8,6 @@
 var<workgroup> slice_a: array<vec4<f32>, {{size_a}}>;
 var<workgroup> slice_b: array<vec4<f32>, 512>;
 
-fn matmul_bias(at: u32) -> f32 {
-  return {{bias}};
-}
-
-fn matmul_bias4(at: u32) -> vec4<f32> {
-  return {{bias4}};
-}
-
-fn matmul_write(at: u32, value: f32) {
-  {{store}}_o(at, value);
-}
-
 // The place of a quad in a step, so that neither the threads that store a block
 // nor those that read a step meet in a bank.
 fn swizzle(quad: u32, step: u32) -> u32 {
@@ -27,10 +15,16 @@ fn swizzle(quad: u32, step: u32) -> u32 {
 }
 
 fn fetch_a(start: vec4<u32>, k: u32) -> mat4x4<f32> {
+  if k >= p.k {
+    return mat4x4<f32>();
+  }
   return {{block_a}};
 }
 
 fn fetch_b(start: vec4<u32>, k: u32) -> mat4x4<f32> {
+  if k >= p.k {
+    return mat4x4<f32>();
+  }
   return {{block_b}};
 }
 
@@ -59,31 +53,32 @@ fn main(@builtin(workgroup_id) group: vec3<u32>,
     return;
   }
   let place = matmul_place(tile);
+  let span = matmul_span(place.z);
   // The first threads fetch `a`, the next 64 `b`: neighbours side by side in
   // memory.
-  let loads_a = p.k > 0u && lane < {{loads_a}}u;
-  let loads_b = p.k > 0u && lane >= 128u && lane < 192u;
+  let loads_a = lane < {{loads_a}}u;
+  let loads_b = lane >= 128u && lane < 192u;
   let quad_a = {{quad_a}};
   let step_a = {{step_a}} * 4u;
   let quad_b = {{quad_b}};
   let step_b = {{step_b}} * 4u;
-  let start_a = matmul_a_start(place.z, place.y * {{tile}}u + quad_a * 4u);
-  let start_b = matmul_b_start(place.z, place.x * 64u + quad_b * 4u);
+  let start_a = matmul_a_start(span.x, place.y * {{tile}}u + quad_a * 4u);
+  let start_b = matmul_b_start(span.x, place.x * 64u + quad_b * 4u);
   var next = mat4x4<f32>();
   if loads_a {
-    keep_a(0u, quad_a, step_a, fetch_a(start_a, step_a));
+    keep_a(0u, quad_a, step_a, fetch_a(start_a, span.y + step_a));
   }
   if loads_b {
-    keep_b(0u, quad_b, step_b, fetch_b(start_b, step_b));
+    keep_b(0u, quad_b, step_b, fetch_b(start_b, span.y + step_b));
   }
   let row = lane / 16u;
   let col = lane % 16u;
   var sum{{it}} = vec4<f32>();
   var part{{it}} = vec4<f32>();
   var half = 0u;
-  for (var slice = 0u; slice < p.k; slice += 16u) {
+  for (var slice = span.y; slice < span.z; slice += 16u) {
     workgroupBarrier();
-    let more = slice + 16u < p.k;
+    let more = slice + 16u < span.z;
     if more && loads_a {
       next = fetch_a(start_a, slice + 16u + step_a);
     }
