@@ -8,15 +8,6 @@ fn main(@builtin(workgroup_id) group: vec3<u32>,
   if e >= p.count {
     return;
   }
-  var rest = e;
-  var index_a = p.offset_a;
-  var index_o = p.offset_o;
-  for (var d = 0u; d < p.rank; d++) {
-    let size = p.sizes[d >> 2u][d & 3u];
-    let at = rest % size;
-    rest /= size;
-    index_a += at * p.stride_a[d >> 2u][d & 3u];
-    index_o += at * p.stride_o[d >> 2u][d & 3u];
-  }
-  scatter_o(index_o, {{convert}}(load_a(index_a)));
+  let at = at_all(e);
+  scatter_o(p.offset_o + at.o, {{convert}}(load_a(p.offset_a + at.a)));
 }

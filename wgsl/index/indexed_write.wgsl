@@ -6,23 +6,14 @@ fn combined(old: T, value: T) -> T {
 }
 
 fn write_element(e: u32) {
-  var rest = e;
-  var at_o = p.offset_o;
-  var at_v = p.offset_v;
-  var at_i = p.offset_i;
-  for (var d = 0u; d < p.rank; d++) {
-    let size = p.sizes[d >> 2u][d & 3u];
-    let at = rest % size;
-    rest /= size;
-    at_o += at * p.stride_o[d >> 2u][d & 3u];
-    at_v += at * p.stride_v[d >> 2u][d & 3u];
-    at_i += at * p.stride_i[d >> 2u][d & 3u];
-  }
+  let walked = at_all(e);
+  let index = p.offset_i + walked.i;
   let place = {{place}};
   if place == no_place || place == p.skip {
     return;
   }
-  let at = at_o + place * p.stride;
+  let at = p.offset_o + walked.o + place * p.stride;
+  let from_v = p.offset_v + walked.v;
   {{step}}
 }
 

@@ -9,13 +9,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>,
   if e >= p.count {
     return;
   }
-  var rest = e;
-  var at_i = p.offset_i;
-  for (var d = 0u; d < p.rank; d++) {
-    let size = p.sizes[d >> 2u][d & 3u];
-    at_i += (rest % size) * p.stride_i[d >> 2u][d & 3u];
-    rest /= size;
-  }
+  let index = p.offset_i + at_i(e);
   let place = {{place}};
   let before = {{before}};
   let outside = place == no_place || before == no_place;

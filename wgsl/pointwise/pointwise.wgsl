@@ -1,5 +1,5 @@
 // One expression, element by element: for operands that cannot be moved in
-// chunks, and for expressions that cost more than the memory. A thread owns
+// chunks, and for expressions that cost more than the memory. A thread writes
 // whole words of the output, which is dense.
 
 {{value}}
@@ -24,9 +24,9 @@ fn store_word(e: u32) {
 fn main(@builtin(workgroup_id) group: vec3<u32>,
         @builtin(num_workgroups) groups: vec3<u32>,
         @builtin(local_invocation_index) lane: u32) {
-  let thread = thread_index(group, groups, lane, {{workgroup}}u);
-  let first = thread * {{words}}u * lanes_o - p.offset_o % lanes_o;
-  for (var w = 0u; w < {{words}}u; w++) {
-    store_word(first + w * lanes_o);
+  let index = group_index(group, groups);
+  for (var round = 0u; round < p.share; round++) {
+    let word = (index * p.share + round) * {{workgroup}}u + lane;
+    store_word(word * lanes_o - p.offset_o % lanes_o);
   }
 }

@@ -21,25 +21,23 @@ fn value4({{quad_arguments}}) -> {{result4}} {
 fn main(@builtin(workgroup_id) group: vec3<u32>,
         @builtin(num_workgroups) groups: vec3<u32>,
         @builtin(local_invocation_index) lane: u32) {
-  let index = group_index(group, groups);
-  let first = ({{first}}) * {{size}}u;
-  let last = first + {{step}}u * {{size}}u * {{before}}u;
-  // One question for all chunks of a thread.
-  if last < p.count && p.count - last >= {{size}}u {
-    {{run_places}}
-    for (var u = 0u; u < {{chunks}}u; u++) {
-      let e = first + u * {{step}}u * {{size}}u;
-      {{chunk_places}}
+  let advance = {{workgroup}}u * {{size}}u;
+  let begin = group_index(group, groups) * p.share * advance;
+  let first = begin + lane * {{size}}u;
+  {{begin}}
+  // One question for all rounds of a workgroup.
+  let whole = begin < p.count && p.count - begin >= p.share * advance;
+  for (var round = 0u; round < p.share; round++) {
+    let e = first + round * advance;
+    if whole || (e < p.count && p.count - e >= {{size}}u) {
 {{loads}}
       store_chunk_o({{unit_o}},
 {{quads}});
-    }
-  } else {
-    for (var u = 0u; u < {{chunks}}u; u++) {
-      let e = first + u * {{step}}u * {{size}}u;
-      for (var i = e; i < min(e + {{size}}u, p.count); i++) {
+    } else {
+      for (var i = e; i < p.count; i++) {
         store_o({{place_o}}, element(i));
       }
     }
+{{advance}}
   }
 }

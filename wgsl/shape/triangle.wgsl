@@ -7,14 +7,7 @@ fn value(e: u32) -> T {
   if !({{keep}}) {
     return T();
   }
-  var rest = e;
-  var at_a = p.offset_a;
-  for (var d = 0u; d < p.rank; d++) {
-    let size = p.sizes[d >> 2u][d & 3u];
-    at_a += (rest % size) * p.stride_a[d >> 2u][d & 3u];
-    rest /= size;
-  }
-  return load_a(at_a);
+  return load_a(p.offset_a + at_a(e));
 }
 
 @compute @workgroup_size({{workgroup}})

@@ -4,6 +4,8 @@
 #include <ATen/ops/empty.h>
 #include <fmt/format.h>
 
+#include "hal/stream.h"
+#include "ops/copy/transpose.h"
 #include "ops/kernel/family.h"
 #include "ops/kernel/launch.h"
 #include "ops/pointwise/pointwise.h"
@@ -16,14 +18,13 @@ using wgsl::Mode;
 
 // clang-format off
 #define SCATTER_COPY_PARAMS(X) \
-  X(u32x8, sizes) \
-  X(u32x8, stride_a) \
-  X(u32x8, stride_o) \
+  X(Walk, at) \
+  X(u32x8, at_a) \
+  X(u32x8, at_o) \
   X(u64, value_a) \
   X(u32, offset_a) \
   X(u32, offset_o) \
-  X(u32, count) \
-  X(u32, rank)
+  X(u32, count)
 // clang-format on
 WEBGPU_PARAMS(ScatterCopyParams, SCATTER_COPY_PARAMS);
 
@@ -44,6 +45,7 @@ wgsl::KernelText describe(const ScatterCopyVariant& v) {
   // Elements that share a word with others need atomics.
   const Mode write = wgsl::lanes_of(to) > 1 ? Mode::Scatter : Mode::Write;
   text.operands = {{"a", from, mode, 1, ""}, {"o", to, write, 1, ""}};
+  text.walks = {{"at", {"a", "o"}}};
   text.substitutions = {{"convert", wgsl::conversion(from, to)},
                         {"workgroup", std::to_string(kWorkgroup)}};
   text.params = ScatterCopyParams::wgsl();
@@ -80,34 +82,58 @@ void scatter_copy(const Input& input, const at::Tensor& out) {
   ScatterCopyVariant variant{uint8_t(to), uint8_t(to), uint8_t(Mode::Scalar)};
   ScatterCopyParams params;
   std::vector<at::Tensor> views{out};
-  c10::SmallVector<hal::BufferBinding, 2> bindings;
+  c10::SmallVector<const at::TensorBase*, 2> bound;
   if (input.is_scalar()) {
     params.value_a = encode(input.scalar, to);
   } else {
     variant.from = uint8_t(wgsl::dtype_of(input.tensor.scalar_type()));
     variant.mode = uint8_t(Mode::Read);
     views.push_back(input.tensor.expand(out.sizes()));
-    const auto bound = bind_view(input.tensor);
-    if (!bound) return by_halves(widest_dim(views[1]));
-    params.offset_a = uint32_t(input.tensor.storage_offset() - bound->first);
-    bindings.push_back(bound->buffer);
+    if (windows_of(input.tensor) > 1) return by_halves(widest_dim(views[1]));
+    params.offset_a = offset_of(input.tensor);
+    bound.push_back(&input.tensor);
   }
-  const auto bound = bind_view(out);
-  if (!bound) return by_halves(widest_dim(out));
-  params.offset_o = uint32_t(out.storage_offset() - bound->first);
-  bindings.push_back(bound->buffer);
+  if (windows_of(out) > 1) return by_halves(widest_dim(out));
+  params.offset_o = offset_of(out);
+  bound.push_back(&out);
   Geometry geometry;
   if (!make_geometry(views, geometry)) return by_halves(first_dim(out));
   params.count = uint32_t(out.numel());
-  params.rank = uint32_t(geometry.rank);
   for (int d = 0; d < geometry.rank; ++d) {
-    params.sizes[d] = uint32_t(geometry.sizes[d]);
-    params.stride_o[d] = uint32_t(geometry.strides[0][d]);
-    params.stride_a[d] = uint32_t(geometry.strides[1][d]);
+    params.at.add(uint32_t(geometry.sizes[d]));
+    params.at_o[d] = uint32_t(geometry.strides[0][d]);
+    params.at_a[d] = uint32_t(geometry.strides[1][d]);
   }
-  launch_bindings(family(variant), bindings,
-                  std::as_bytes(std::span(&params, 1)),
-                  ceil_div(params.count, kWorkgroup));
+  launch_bytes(family(variant), bound, std::as_bytes(std::span(&params, 1)),
+               ceil_div(params.count, kWorkgroup));
+}
+
+// Below this, a kernel among others costs less than a copy between them.
+constexpr int64_t kWorthACopy = 64 << 10;
+
+// Bytes that lie alike are copied as such; false when they do not.
+bool buffer_copy(const at::Tensor& from, const at::Tensor& to) {
+  const auto bytes = int64_t(to.nbytes());
+  const auto item = to.element_size();
+  const bool alike = from.sizes() == to.sizes() &&
+                     from.strides() == to.strides() &&
+                     to.is_non_overlapping_and_dense();
+  const int64_t begin = from.storage_offset() * item;
+  const int64_t end = to.storage_offset() * item;
+  if (!alike || bytes < kWorthACopy || bytes % 4 != 0 || begin % 4 != 0 ||
+      end % 4 != 0) {
+    return false;
+  }
+  as_torch([&] {
+    device().stream().copy(buffer_of(from), uint64_t(begin), buffer_of(to),
+                           uint64_t(end), uint64_t(bytes));
+  });
+  return true;
+}
+
+bool copy_turned(const at::Tensor& from, const at::Tensor& to) {
+  return from.dim() > 1 && to.numel() >= 1024 &&
+         transpose_copy(from.expand(to.sizes()), to);
 }
 
 }  // namespace
@@ -120,6 +146,10 @@ void copy_elements(const Input& input, const at::Tensor& out) {
         at::empty(input.tensor.sizes(), input.tensor.options());
     copy_elements(input, copy);
     copy_elements(copy, out);
+    return;
+  }
+  if (!input.is_scalar() && input.tensor.scalar_type() == out.scalar_type() &&
+      (buffer_copy(input.tensor, out) || copy_turned(input.tensor, out))) {
     return;
   }
   const DType dtype = wgsl::dtype_of(out.scalar_type());

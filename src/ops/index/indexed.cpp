@@ -11,6 +11,7 @@
 #include "ops/index/indexed_kernel.h"
 #include "ops/kernel/family.h"
 #include "ops/kernel/launch.h"
+#include "ops/kernel/profile.h"
 #include "ops/runtime/faults.h"
 
 namespace torch_webgpu::ops {
@@ -31,7 +32,10 @@ DType carrier_of(size_t bytes) {
 }
 
 struct ReadVariant {
-  uint8_t dtype, kind, windows_a, windows_i, windows_o;
+  uint16_t workgroup;
+  uint8_t dtype, kind;
+  uint8_t in_units;  // of 16 bytes, whatever the dtype
+  uint8_t windows_a, windows_i, windows_o;
   static constexpr uint8_t ReadVariant::* kWindows[] = {
       &ReadVariant::windows_a, &ReadVariant::windows_i,
       &ReadVariant::windows_o};
@@ -41,31 +45,34 @@ wgsl::KernelText describe_read(const ReadVariant& v) {
   const auto dtype = static_cast<DType>(v.dtype);
   const auto kind = static_cast<IndexKind>(v.kind);
   wgsl::KernelText text;
-  text.file = "indexed_read";
-  text.label =
-      fmt::format("indexed_read_{}_by_{}_w{}{}{}", wgsl::name_of(dtype),
-                  name_of(kind), v.windows_a, v.windows_i, v.windows_o);
-  text.operands = {{"a", dtype, Mode::Read, v.windows_a, ""},
+  const auto width = v.in_units ? wgsl::Width::Quad : wgsl::Width::Element;
+  text.file = v.in_units ? "indexed_rows" : "indexed_read";
+  text.label = fmt::format("{}_{}_by_{}_x{}_w{}{}{}", text.file,
+                           wgsl::name_of(dtype), name_of(kind), v.workgroup,
+                           v.windows_a, v.windows_i, v.windows_o);
+  text.operands = {{"a", dtype, Mode::Read, v.windows_a, "", width},
                    index_operand(kind, v.windows_i),
-                   {"o", dtype, Mode::Write, v.windows_o, ""},
+                   {"o", dtype, Mode::Write, v.windows_o, "", width},
                    fault_operand(kind)};
+  text.walks = {{"at", {"a", "i"}}};
   text.compute = wgsl::compute_of(dtype);
-  text.substitutions = {{"type", "T"},
-                        {"place", place_text(kind)},
-                        {"workgroup", std::to_string(kWorkgroup)}};
+  text.substitutions = {{"place", place_text(kind)},
+                        {"workgroup", std::to_string(v.workgroup)}};
   text.params = IndexedParams::wgsl();
   return text;
 }
 
 std::vector<ReadVariant> enumerate_reads() {
   std::vector<ReadVariant> all;
-  for (const size_t bytes : {1, 2, 4, 8}) {
-    const auto dtype = uint8_t(carrier_of(bytes));
-    all.push_back({dtype, uint8_t(IndexKind::None), 1, 1, 1});
-    for (const IndexKind kind : kIndexKinds) {
-      all.push_back({dtype, uint8_t(kind), 1, 1, 1});
+  const auto list = [&](DType dtype, bool in_units) {
+    for (const IndexKind kind : {IndexKind::None, IndexKind::Long,
+                                 IndexKind::Int, IndexKind::Offset}) {
+      all.push_back({64, uint8_t(dtype), uint8_t(kind), in_units, 1, 1, 1});
     }
-  }
+  };
+  for (const size_t bytes : {1, 2, 4, 8})
+    list(carrier_of(bytes), false);
+  list(DType::I32, true);
   return all;
 }
 
@@ -109,19 +116,19 @@ wgsl::KernelText describe_write(const WriteVariant& v) {
   std::string action;
   switch (step) {
     case Step::Store:
-      action = "store_o(at, load_v(at_v));";
+      action = "store_o(at, load_v(from_v));";
       break;
     case Step::Update:
       action =
-          fmt::format("update_{}(at, load_v(at_v));", wgsl::name_of(dtype));
+          fmt::format("update_{}(at, load_v(from_v));", wgsl::name_of(dtype));
       out = Mode::Scatter;
       break;
     case Step::Add64:
-      action = "add_i64(at, load_v(at_v));";
+      action = "add_i64(at, load_v(from_v));";
       out = Mode::Scatter;
       break;
     case Step::Ordered:
-      action = "store_o(at, combined(load_o(at), load_v(at_v)));";
+      action = "store_o(at, combined(load_o(at), load_v(from_v)));";
       break;
     case Step::Claim:
       action = "write_o(2u * at, e);";
@@ -135,7 +142,7 @@ wgsl::KernelText describe_write(const WriteVariant& v) {
       out = Mode::Read;
       break;
     case Step::Marked:
-      action = "if read_m(e) != 0u {\n    store_o(at, load_v(at_v));\n  }";
+      action = "if read_m(e) != 0u {\n    store_o(at, load_v(from_v));\n  }";
       marks = Mode::Read;
       break;
   }
@@ -145,6 +152,7 @@ wgsl::KernelText describe_write(const WriteVariant& v) {
                    {"o", dtype, out, v.windows_o, ""},
                    fault_operand(kind)};
   text.compute = wgsl::compute_of(dtype);
+  text.walks = {{"at", {"o", "v", "i"}}};
   text.substitutions = {
       {"combine", v.combine == uint8_t(Combine::Assign)
                       ? "value"
@@ -186,7 +194,9 @@ std::vector<WriteVariant> enumerate_writes() {
 Family<WriteVariant> writes(describe_write, enumerate_writes);
 
 void set_index(IndexedParams& p, const Indexing& indexing) {
-  p.offset_i = uint32_t(indexing.index_offset);
+  if (indexing.kind != IndexKind::None) {
+    p.offset_i = uint32_t(indexing.index_offset - origin_of(indexing.index));
+  }
   p.bound = uint32_t(indexing.bound);
   p.stride = uint32_t(indexing.stride);
   p.skip = uint32_t(indexing.skip);
@@ -212,6 +222,36 @@ void launch_write(const at::Tensor& self, const Indexing& indexing,
   launch_bytes(writes(v), {tensors.data(), tensors.size()},
                std::as_bytes(std::span(&p, 1)), ceil_div(p.count, kWorkgroup),
                reports(indexing.kind));
+}
+
+// Counts in units of `per` elements from now on, if everything is made of them:
+// rows that stand together and at multiples of it.
+bool count_in_units(IndexedParams& p, uint32_t per) {
+  const bool rows = p.at.rank > 0 && p.at_a[0] == 1 && p.at_i[0] == 0;
+  if (!rows || p.at.sizes[0] % per != 0 || p.offset_a % per != 0 ||
+      p.offset_o % per != 0 || p.stride % per != 0) {
+    return false;
+  }
+  for (uint32_t d = 1; d < p.at.rank; ++d) {
+    const bool backwards = int32_t(p.at_a[d]) < 0;
+    if (backwards || p.at_a[d] % per != 0) return false;
+  }
+  wgsl::params::Walk at;
+  const auto add = [&](uint32_t size, uint32_t stride_a, uint32_t stride_i) {
+    if (size == 1) return;
+    p.at_a[at.rank] = stride_a;
+    p.at_i[at.rank] = stride_i;
+    at.add(size);
+  };
+  add(p.at.sizes[0] / per, 1, 0);
+  for (uint32_t d = 1; d < p.at.rank; ++d)
+    add(p.at.sizes[d], p.at_a[d] / per, p.at_i[d]);
+  p.at = at;
+  p.offset_a /= per;
+  p.offset_o /= per;
+  p.stride /= per;
+  p.count /= per;
+  return true;
 }
 
 // The step for an assignment or combination of one dtype. `alone` is true when
@@ -275,9 +315,8 @@ void indexed_read(const at::Tensor& self, const Indexing& indexing,
   Indexing walk = in_memory_order(indexing, out);
   if (pairs) walk = in_pairs(std::move(walk));
   IndexedParams p;
-  if (!set_walk(p, walk.sizes,
-                {{walk.self_strides, p.stride_a},
-                 {walk.index_strides, p.stride_i}})) {
+  if (!set_walk(p.at, walk.sizes,
+                {{walk.self_strides, p.at_a}, {walk.index_strides, p.at_i}})) {
     // Slices of the outermost dimension in memory, which are dense.
     const int64_t d = outermost(out);
     for (int64_t i = 0; i < out.size(d); ++i) {
@@ -286,21 +325,33 @@ void indexed_read(const at::Tensor& self, const Indexing& indexing,
     return;
   }
   set_index(p, walk);
-  p.offset_a = uint32_t(walk.self_offset);
-  p.offset_o = uint32_t(out.storage_offset() * (pairs ? 2 : 1));
+  p.offset_a = uint32_t(walk.self_offset - origin_of(self) * (pairs ? 2 : 1));
+  p.offset_o = offset_of(out) * (pairs ? 2 : 1);
   p.count = uint32_t(count_of(walk));
-  const DType dtype = carrier_of(out.element_size());
+  const Profile& adapter = profile();
   const bool indexed = walk.kind != IndexKind::None;
-  const ReadVariant v{uint8_t(dtype), uint8_t(walk.kind), windows_of(self),
-                      indexed ? windows_of(walk.index) : uint8_t(1),
-                      windows_of(out)};
-  const uint32_t lanes = wgsl::lanes_of(dtype);
-  const uint64_t words = ceil_div(p.count + p.offset_o % lanes, lanes);
+  ReadVariant v{
+      adapter.workgroup,  uint8_t(carrier_of(out.element_size())),
+      uint8_t(walk.kind), 0,
+      windows_of(self),   indexed ? windows_of(walk.index) : uint8_t(1),
+      windows_of(out)};
+  uint64_t items;
+  if (v.windows_a == 1 && v.windows_o == 1 &&
+      count_in_units(p, 16 / uint32_t(pairs ? 8 : out.element_size()))) {
+    v.in_units = 1;
+    v.dtype = uint8_t(DType::I32);
+    items = p.count;
+  } else {
+    const uint32_t lanes = wgsl::lanes_of(static_cast<DType>(v.dtype));
+    items = ceil_div(p.count + p.offset_o % lanes, lanes);
+  }
+  p.share = adapter.rounds(items);
   c10::SmallVector<const at::TensorBase*, 3> tensors{&self};
   if (indexed) tensors.push_back(&walk.index);
   tensors.push_back(&out);
   launch_bytes(reads(v), tensors, std::as_bytes(std::span(&p, 1)),
-               ceil_div(words, kWorkgroup), reports(walk.kind));
+               ceil_div(items, uint64_t(p.share) * v.workgroup),
+               reports(walk.kind));
 }
 
 void indexed_write(const at::Tensor& self, const Indexing& indexing,
@@ -336,18 +387,18 @@ void indexed_write(const at::Tensor& self, const Indexing& indexing,
   const bool ordered = asked || step == Step::Ordered;
   if (ordered) index_last(walk, strides);
   IndexedParams p;
-  if (!set_walk(p, walk.sizes,
-                {{walk.self_strides, p.stride_o},
-                 {strides, p.stride_v},
-                 {walk.index_strides, p.stride_i}})) {
+  if (!set_walk(p.at, walk.sizes,
+                {{walk.self_strides, p.at_o},
+                 {strides, p.at_v},
+                 {walk.index_strides, p.at_i}})) {
     for (int64_t i = 0; i < indexing.sizes[0]; ++i) {
       indexed_write(self, slice(indexing, 0, i), source.select(0, i), combine);
     }
     return;
   }
   set_index(p, walk);
-  p.offset_o = uint32_t(walk.self_offset);
-  p.offset_v = uint32_t(source.storage_offset() * (pairs ? 2 : 1));
+  p.offset_o = uint32_t(walk.self_offset - origin_of(self) * (pairs ? 2 : 1));
+  p.offset_v = offset_of(source) * (pairs ? 2 : 1);
   p.inner = 1;
   if (ordered) {
     for (int64_t d = walk.indexed_begin; d < walk.indexed_end; ++d) {

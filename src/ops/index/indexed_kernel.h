@@ -3,6 +3,7 @@
 #include <ATen/core/Tensor.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <initializer_list>
 #include <string>
 
@@ -17,17 +18,17 @@ namespace torch_webgpu::ops {
 // written to it by way of the index.
 // clang-format off
 #define INDEXED_PARAMS(X) \
-  X(u32x8, sizes) \
-  X(u32x8, stride_a) \
-  X(u32x8, stride_o) \
-  X(u32x8, stride_v) \
-  X(u32x8, stride_i) \
+  X(Walk, at) \
+  X(u32x8, at_a) \
+  X(u32x8, at_o) \
+  X(u32x8, at_v) \
+  X(u32x8, at_i) \
   X(u32, offset_a) \
   X(u32, offset_o) \
   X(u32, offset_v) \
   X(u32, offset_i) \
-  X(u32, rank) \
   X(u32, count) \
+  X(u32, share) \
   X(u32, inner) \
   X(u32, bound) \
   X(u32, stride) \
@@ -42,11 +43,11 @@ inline const char* name_of(IndexKind kind) {
   return kNames[static_cast<size_t>(kind)];
 }
 
-// The place along the dimension, in a kernel.
+// The place along the dimension that element `index` of the index means.
 inline std::string place_text(IndexKind kind) {
   if (kind == IndexKind::None) return "0u";
   const char* load = kind == IndexKind::Offset ? "read_i" : "load_i";
-  return fmt::format("place_of_{}({}(at_i))", name_of(kind), load);
+  return fmt::format("place_of_{}({}(index))", name_of(kind), load);
 }
 
 // Offsets were checked when they were made.
@@ -79,27 +80,28 @@ struct Strides {
 };
 
 // The walk in the parameters, dimensions that are one for every operand
-// merged. False when more than eight remain.
-inline bool set_walk(IndexedParams& p, const at::DimVector& sizes,
+// merged. False, and nothing set, when more than eight remain.
+inline bool set_walk(wgsl::params::Walk& walk, const at::DimVector& sizes,
                      std::initializer_list<Strides> operands) {
-  p.rank = 0;
+  at::DimVector merged;
   for (auto d = int64_t(sizes.size()) - 1; d >= 0; --d) {
     if (sizes[d] == 1) continue;
-    bool merges = p.rank > 0;
-    for (const Strides& s : operands) {
-      merges = merges &&
-               uint32_t(s.from[d]) == s.to[p.rank - 1] * p.sizes[p.rank - 1];
-    }
+    const bool merges =
+        !merged.empty() && std::ranges::all_of(operands, [&](const Strides& s) {
+          return uint32_t(s.from[d]) ==
+                 s.to[merged.size() - 1] * uint32_t(merged.back());
+        });
     if (merges) {
-      p.sizes[p.rank - 1] *= uint32_t(sizes[d]);
+      merged.back() *= sizes[d];
       continue;
     }
-    if (p.rank == 8) return false;
-    p.sizes[p.rank] = uint32_t(sizes[d]);
+    if (merged.size() == 8) return false;
     for (const Strides& s : operands)
-      s.to[p.rank] = uint32_t(s.from[d]);
-    ++p.rank;
+      s.to[merged.size()] = uint32_t(s.from[d]);
+    merged.push_back(sizes[d]);
   }
+  for (const int64_t size : merged)
+    walk.add(uint32_t(size));
   return true;
 }
 

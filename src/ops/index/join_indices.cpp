@@ -27,6 +27,7 @@ wgsl::KernelText describe_join(const JoinVariant& v) {
   text.operands = {index_operand(kind, v.windows_i),
                    {"o", DType::I32, Mode::Write, v.windows_o, ""},
                    fault_operand(kind)};
+  text.walks = {{"at", {"i"}}};
   text.substitutions = {{"before", v.first ? "0u" : "read_o(e)"},
                         {"place", place_text(kind)},
                         {"workgroup", std::to_string(kWorkgroup)}};
@@ -55,14 +56,13 @@ at::Tensor join_indices(const char* op, at::TensorList indices,
     at::Tensor index = indices[j];
     IndexedParams p;
     const at::DimVector sizes(index.sizes().begin(), index.sizes().end());
-    if (!set_walk(p, sizes, {{strides_of(index), p.stride_i}})) {
+    if (!set_walk(p.at, sizes, {{strides_of(index), p.at_i}})) {
       index = index.contiguous();
-      p.rank = 1;
-      p.sizes[0] = uint32_t(index.numel());
-      p.stride_i[0] = 1;
+      p.at.add(uint32_t(index.numel()));
+      p.at_i[0] = 1;
     }
     p.count = uint32_t(index.numel());
-    p.offset_i = uint32_t(index.storage_offset());
+    p.offset_i = offset_of(index);
     p.bound = uint32_t(bounds[j]);
     p.stride = uint32_t(strides[j]);
     p.wraps = 1;

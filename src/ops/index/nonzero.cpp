@@ -115,7 +115,7 @@ int64_t last_of(const Tensor& sums) {
 // How a pass over a contiguous tensor finds the elements that are not zero.
 struct Found {
   explicit Found(const Tensor& t) : source(t.contiguous()) {
-    params.offset_a = uint32_t(source.storage_offset());
+    params.offset_a = offset_of(source);
     params.count = uint32_t(source.numel());
     params.chunks = uint32_t(ceil_div(params.count, kChunk));
     const Tensor counts =

@@ -9,42 +9,57 @@
 namespace torch_webgpu::ops {
 namespace {
 
-uint64_t windows_of(const hal::Buffer& buffer, uint64_t binding_limit) {
-  return buffer.size() <= binding_limit
+// The bytes of a buffer that are bound for a view.
+struct Range {
+  uint64_t begin, size;
+};
+
+// Inline: all is bound in nearly every launch.
+bool bound_whole(const hal::Buffer& buffer, const hal::Limits& limits) {
+  return buffer.size() <= limits.max_storage_binding_size;
+}
+
+Range range_of(const at::TensorBase& view, const hal::Limits& limits) {
+  auto last = uint64_t(view.storage_offset());
+  for (int64_t d = 0; d < view.dim(); ++d) {
+    last += uint64_t(view.size(d) - 1) * uint64_t(view.stride(d));
+  }
+  const auto item = uint64_t(view.element_size());
+  // The alignment is a multiple of every element's size.
+  const uint64_t alignment = limits.storage_offset_alignment;
+  const uint64_t begin =
+      uint64_t(view.storage_offset()) * item / alignment * alignment;
+  // Whole units of 16 bytes, which is what a wide access moves.
+  const uint64_t end = ceil_div((last + 1) * item, 16) * 16;
+  return {begin, std::min(end, buffer_of(view)->size()) - begin};
+}
+
+uint64_t windows_of(const Range& range, const hal::Limits& limits) {
+  return range.size <= limits.max_storage_binding_size
              ? 1
-             : ceil_div(buffer.size(), wgsl::kWindowBytes);
+             : ceil_div(range.size, wgsl::kWindowBytes);
 }
 
 }  // namespace
 
-uint8_t windows_of(const at::TensorBase& tensor) {
+uint8_t windows_of(const at::TensorBase& view) {
   const auto& limits = device().info().limits;
-  return uint8_t(
-      windows_of(*buffer_of(tensor), limits.max_storage_binding_size));
+  if (bound_whole(*buffer_of(view), limits)) return 1;
+  return uint8_t(windows_of(range_of(view, limits), limits));
+}
+
+int64_t origin_of(const at::TensorBase& view) {
+  const auto& limits = device().info().limits;
+  if (bound_whole(*buffer_of(view), limits)) return 0;
+  return int64_t(range_of(view, limits).begin) / view.element_size();
+}
+
+uint32_t offset_of(const at::TensorBase& view) {
+  return uint32_t(view.storage_offset() - origin_of(view));
 }
 
 bool same_buffer(const at::TensorBase& a, const at::TensorBase& b) {
   return buffer_of(a) == buffer_of(b);
-}
-
-std::optional<ViewBinding> bind_view(const at::TensorBase& tensor) {
-  const auto& limits = device().info().limits;
-  hal::Buffer* buffer = buffer_of(tensor);
-  if (buffer->size() <= limits.max_storage_binding_size) {
-    return ViewBinding{{buffer}};
-  }
-  uint64_t last = uint64_t(tensor.storage_offset());
-  for (int64_t d = 0; d < tensor.dim(); ++d) {
-    last += uint64_t(tensor.size(d) - 1) * uint64_t(tensor.stride(d));
-  }
-  const auto item = uint64_t(tensor.element_size());
-  // The alignment is a multiple of every element's size.
-  const uint64_t alignment = limits.storage_offset_alignment;
-  const uint64_t begin =
-      uint64_t(tensor.storage_offset()) * item / alignment * alignment;
-  const uint64_t bytes = ceil_div((last + 1) * item - begin, 4) * 4;
-  if (bytes > limits.max_storage_binding_size) return std::nullopt;
-  return ViewBinding{{buffer, begin, bytes}, int64_t(begin / item)};
 }
 
 void launch_bytes(const hal::Kernel& kernel,
@@ -56,36 +71,26 @@ void launch_bytes(const hal::Kernel& kernel,
   c10::SmallVector<hal::BufferBinding, 8> bindings;
   for (const at::TensorBase* tensor : tensors) {
     hal::Buffer* buffer = buffer_of(*tensor);
-    const uint64_t windows =
-        windows_of(*buffer, limits.max_storage_binding_size);
-    if (windows == 1) {
+    if (bound_whole(*buffer, limits)) {
       bindings.push_back({buffer});
       continue;
     }
+    const Range range = range_of(*tensor, limits);
+    const uint64_t windows = windows_of(range, limits);
+    const uint64_t each = windows == 1 ? range.size : wgsl::kWindowBytes;
     for (uint64_t w = 0; w < windows; ++w) {
-      const uint64_t offset = w * wgsl::kWindowBytes;
-      bindings.push_back(
-          {buffer, offset,
-           std::min(wgsl::kWindowBytes, buffer->size() - offset)});
+      bindings.push_back({buffer, range.begin + w * each,
+                          std::min(each, range.size - w * each)});
     }
   }
   if (reports) bindings.push_back({device().stream().fault_buffer()});
-  launch_bindings(kernel, bindings, params, workgroups);
-}
-
-void launch_bindings(const hal::Kernel& kernel,
-                     std::span<const hal::BufferBinding> bindings,
-                     std::span<const std::byte> params, uint64_t workgroups) {
-  if (workgroups == 0) return;
-  auto& device = ops::device();
-  const auto& limits = device.info().limits;
   TORCH_CHECK(bindings.size() <= limits.max_storage_buffers, kernel.label(),
               " needs ", bindings.size(),
               " buffer bindings for tensors of this size, and the adapter has ",
               limits.max_storage_buffers, ": use smaller tensors");
   const hal::Grid grid =
       hal::fold(workgroups, limits.max_workgroups_per_dimension);
-  as_torch([&] { device.stream().dispatch(kernel, bindings, params, grid); });
+  as_torch([&] { device().stream().dispatch(kernel, bindings, params, grid); });
 }
 
 }  // namespace torch_webgpu::ops

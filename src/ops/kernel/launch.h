@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <initializer_list>
-#include <optional>
 #include <span>
 
 #include "hal/stream.h"
@@ -20,36 +19,29 @@ inline uint64_t ceil_div(uint64_t a, uint64_t b) {
   return (a + b - 1) / b;
 }
 
-// Bindings that the tensor's buffer needs: 1, or more when it is above the
-// device's binding limit. Part of a kernel's variant (Operand::windows).
-uint8_t windows_of(const at::TensorBase&);
-
-// One binding that holds all elements of a view. A buffer above the binding
-// limit is bound only where the view is, and the kernel counts the elements
-// from `first` on.
-struct ViewBinding {
-  hal::BufferBinding buffer;
-  int64_t first = 0;
-};
-// None when the view itself is above the limit: split it (see pointwise.cpp).
-std::optional<ViewBinding> bind_view(const at::TensorBase&);
+// A kernel sees a view, and counts elements from the beginning of what is bound
+// for it: the view's buffer, whole; where that is above the device's binding
+// limit, only the part in which the view lies; and where the view itself is
+// above the limit, several windows of it.
+//
+// The number of bindings, part of a kernel's variant (Operand::windows).
+uint8_t windows_of(const at::TensorBase& view);
+// The place of the view's first element, for the kernel's parameters.
+uint32_t offset_of(const at::TensorBase& view);
+// The element of the storage from which the kernel counts.
+int64_t origin_of(const at::TensorBase& view);
 
 // The one way to run a kernel. `tensors` are those operands that have a
-// binding (Mode::Read, Write, Scatter), in the order of KernelText::operands;
-// each is bound whole, whatever its view. `workgroups` is a count along one
-// dimension, folded to two where it is above the limit: kernels take their
-// place from thread_index() or group_index() of wgsl/lib/grid.wgsl and must
-// check it against a bound in their parameters. Any thread; returns at once.
-// A kernel that `reports` has the stream's fault buffer as its last operand.
+// binding (Mode::Read, Write, Scatter), in the order of KernelText::operands.
+// `workgroups` is a count along one dimension, folded to two where it is above
+// the limit: kernels take their place from thread_index() or group_index() of
+// wgsl/lib/grid.wgsl and must check it against a bound in their parameters. Any
+// thread; returns at once. A kernel that `reports` has the stream's fault
+// buffer as its last operand.
 void launch_bytes(const hal::Kernel&,
                   std::span<const at::TensorBase* const> tensors,
                   std::span<const std::byte> params, uint64_t workgroups,
                   bool reports = false);
-
-// The same with bindings of the caller's choice.
-void launch_bindings(const hal::Kernel&,
-                     std::span<const hal::BufferBinding> bindings,
-                     std::span<const std::byte> params, uint64_t workgroups);
 
 template <class Params>
 void launch(const hal::Kernel& kernel,

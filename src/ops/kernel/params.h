@@ -39,6 +39,7 @@ struct Walk {
   u32x8 sizes, magic, shift;
   alignas(16) uint32_t rank = 0;
 
+  // A size of 1 only where nothing follows: it cannot be divided by.
   void add(uint32_t size) {
     sizes[rank] = size;
     const auto bits = uint32_t(std::bit_width(size - 1));

@@ -2,6 +2,7 @@
 
 #include <c10/util/Exception.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <string_view>
 
@@ -29,12 +30,18 @@ Profile make_profile() {
   made.lanes = subgroup_lanes();
   if (made.kind == Profile::Kind::Cpu) {
     made.workgroup = 64;
-    made.blocked = true;
+    made.enough_workgroups = 16;
+    made.max_rounds = 64;
   }
   return made;
 }
 
 }  // namespace
+
+uint32_t Profile::rounds(uint64_t items) const {
+  const uint64_t each = items / (uint64_t(workgroup) * enough_workgroups);
+  return uint32_t(std::clamp<uint64_t>(each, 1, max_rounds));
+}
 
 const Profile& profile() {
   static const Profile made = make_profile();

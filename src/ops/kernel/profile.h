@@ -15,10 +15,13 @@ struct Profile {
   uint32_t lanes = 0;  // of a subgroup; 0 if there is none, or of several sizes
   // Kernels that treat elements one by one:
   uint16_t workgroup = 256;
-  uint8_t thread_bytes = 64;  // of the widest operand, for a thread
-  // On a CPU a thread's elements lie side by side, which its caches like; on a
-  // GPU those of neighbouring threads do, so that their loads are one.
-  bool blocked = false;
+  // Rounds of a workgroup's loop, once there are enough workgroups: on a CPU,
+  // beginning a thread costs more than the loop.
+  uint32_t enough_workgroups = 1024;
+  uint32_t max_rounds = 4;
+
+  // Rounds of each workgroup, for `items` of a thread's round in all.
+  uint32_t rounds(uint64_t items) const;
 };
 
 const Profile& profile();

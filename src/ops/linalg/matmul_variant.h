@@ -6,6 +6,7 @@
 
 #include "hal/kernel.h"
 #include "ops/kernel/dtype.h"
+#include "ops/kernel/launch.h"
 #include "ops/kernel/params.h"
 #include "ops/kernel/profile.h"
 
@@ -84,7 +85,7 @@ struct Teams {
 // A matrix or a stack of them, as a kernel's parameters see it.
 struct View {
   explicit View(const at::Tensor& t)
-      : offset(uint32_t(t.storage_offset())),
+      : offset(offset_of(t)),
         batch(uint32_t(t.stride(0))),
         row(uint32_t(t.stride(1))),
         col(uint32_t(t.stride(2))) {}

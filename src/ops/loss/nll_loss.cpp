@@ -131,10 +131,10 @@ struct Problem {
     samples *= inner;
     p.inner = uint32_t(inner);
     p.ignore = wgsl::params::words_of(uint64_t(ignore_index));
-    p.offset_t = uint32_t(target.storage_offset());
+    p.offset_t = offset_of(target);
     if (has(weights)) {
       weight = weights->to(self.scalar_type()).contiguous();
-      p.offset_w = uint32_t(weight.storage_offset());
+      p.offset_w = offset_of(weight);
     }
     p.fault = fault_code("nll_loss");
   }
@@ -151,7 +151,7 @@ void forward(const Tensor& self, const Tensor& classes,
   const Tensor losses = at::empty(classes.sizes(), floats);
   const Tensor used = at::empty(classes.sizes(), floats);
   p.count = uint32_t(problem.samples);
-  p.offset_a = uint32_t(a.storage_offset());
+  p.offset_a = offset_of(a);
   const Variant v{wgsl::dtype_of(self.scalar_type()), problem.weighted(),
                   windows_of(a), windows_of(problem.target)};
   c10::SmallVector<const at::TensorBase*, 5> tensors{&a, &problem.target};
@@ -189,7 +189,7 @@ void backward(const Tensor& grad, const Tensor& self, const Tensor& classes,
   const Tensor o = direct ? out : at::empty(self.sizes(), self.options());
   tensors.push_back(&o);
   p.count = uint32_t(o.numel());
-  p.offset_g = uint32_t(g.storage_offset());
+  p.offset_g = offset_of(g);
   p.stride_g = reduction == at::Reduction::None;
   const Variant v{wgsl::dtype_of(self.scalar_type()), problem.weighted(),
                   windows_of(o), windows_of(problem.target)};

@@ -238,8 +238,8 @@ Rows rows_of(const NormShape& shape) {
   return rows;
 }
 
-uint32_t offset_of(const Tensor& tensor) {
-  return tensor.defined() ? uint32_t(tensor.storage_offset()) : 0;
+uint32_t offset_if_any(const Tensor& tensor) {
+  return tensor.defined() ? offset_of(tensor) : 0;
 }
 
 template <class Params>
@@ -298,10 +298,10 @@ void norm_forward(const NormShape& shape, const Tensor& input,
   NormParams p;
   fill_shape(p, shape);
   p.eps = float(eps);
-  p.a_offset = offset_of(a);
-  p.w_offset = offset_of(w);
-  p.b_offset = offset_of(b);
-  p.o_offset = offset_of(o);
+  p.a_offset = offset_if_any(a);
+  p.w_offset = offset_if_any(w);
+  p.b_offset = offset_if_any(b);
+  p.o_offset = offset_if_any(o);
   const Variant v = variant_for(shape, rows, a, w, b, o);
   launch_all(forward_family(v), {&a, &w, &b, &o, &mean, &rstd}, bytes_of(p),
              rows.workgroups());
@@ -319,12 +319,12 @@ void norm_backward_input(const NormShape& shape, const Tensor& grad,
   const Tensor& o = target.tensor();
   NormBackwardParams p;
   fill_shape(p, shape);
-  p.g_offset = offset_of(g);
-  p.a_offset = offset_of(a);
-  p.m_offset = offset_of(mean);
-  p.r_offset = offset_of(rstd);
-  p.w_offset = offset_of(w);
-  p.o_offset = offset_of(o);
+  p.g_offset = offset_if_any(g);
+  p.a_offset = offset_if_any(a);
+  p.m_offset = offset_if_any(mean);
+  p.r_offset = offset_if_any(rstd);
+  p.w_offset = offset_if_any(w);
+  p.o_offset = offset_if_any(o);
   Variant v = variant_for(shape, rows, a, w, {}, o);
   v.windows_g = windows_of(g);
   launch_all(backward_family(v), {&g, &a, &mean, &rstd, &w, &o}, bytes_of(p),
@@ -358,10 +358,10 @@ std::tuple<Tensor, Tensor> norm_backward_weights(const NormShape& shape,
   p.per_group = uint32_t(shape.count / shape.spatial);
   p.splits = uint32_t(splits);
   p.chunk = uint32_t(ceil_div(p.outer, p.splits));
-  p.g_offset = offset_of(g);
-  p.a_offset = offset_of(a);
-  p.m_offset = offset_of(mean);
-  p.r_offset = offset_of(rstd);
+  p.g_offset = offset_if_any(g);
+  p.a_offset = offset_if_any(a);
+  p.m_offset = offset_if_any(mean);
+  p.r_offset = offset_if_any(rstd);
   const Variant v{shape.kind,
                   wgsl::dtype_of(a.scalar_type()),
                   DType::F32,

@@ -141,8 +141,8 @@ Tensor& softmax_out(const Tensor& self, int64_t dim, bool half_to_float,
   p.rows = uint32_t(rows.rows());
   p.count = rows.count;
   p.inner = rows.inner;
-  p.a_offset = uint32_t(a.storage_offset());
-  p.o_offset = uint32_t(o.storage_offset());
+  p.a_offset = offset_of(a);
+  p.o_offset = offset_of(o);
   const Variant v{wgsl::dtype_of(a.scalar_type()),
                   wgsl::dtype_of(o.scalar_type()),
                   log,
@@ -177,9 +177,9 @@ Tensor& softmax_backward_out(const Tensor& grad, const Tensor& output,
   p.rows = uint32_t(rows.rows());
   p.count = rows.count;
   p.inner = rows.inner;
-  p.g_offset = uint32_t(g.storage_offset());
-  p.y_offset = uint32_t(y.storage_offset());
-  p.o_offset = uint32_t(o.storage_offset());
+  p.g_offset = offset_of(g);
+  p.y_offset = offset_of(y);
+  p.o_offset = offset_of(o);
   const Variant v{wgsl::dtype_of(g.scalar_type()),
                   wgsl::dtype_of(o.scalar_type()),
                   log,

@@ -79,19 +79,15 @@ class Plan {
   std::initializer_list<c10::Scalar> scalars_;
   PointwiseVariant variant_{};
   PointwiseParams params_;
-  c10::SmallVector<hal::BufferBinding, kMaxPointwiseInputs + 1> bindings_;
-  std::optional<at::Tensor> too_wide_;  // a view above the binding limit
+  c10::SmallVector<const at::TensorBase*, kMaxPointwiseInputs + 1> bound_;
+  const at::Tensor* too_wide_ = nullptr;  // a view above the binding limit
   Geometry geometry_;  // of the output and the bound inputs, in this order
 };
 
 uint32_t Plan::bind_tensor(const at::Tensor& view) {
-  const auto bound = bind_view(view);
-  if (!bound) {
-    too_wide_ = view;
-    return 0;
-  }
-  bindings_.push_back(bound->buffer);
-  return to_u32(view.storage_offset() - bound->first);
+  if (windows_of(view) > 1) too_wide_ = &view;
+  bound_.push_back(&view);
+  return offset_of(view);
 }
 
 void Plan::bind() {
@@ -195,17 +191,8 @@ bool Plan::choose_chunks() {
     }
     ++view;
   }
-  const Profile& adapter = profile();
-  uint32_t widest = 1;
-  for (const DType dtype : {in, to})
-    widest = std::max(widest, 16 / wgsl::unit_of(dtype));
-  const uint32_t elements = std::max(size, adapter.thread_bytes / widest);
-  variant_.share = uint8_t(elements / size);
-  const bool run =
-      walked && adapter.blocked && geometry_.sizes[0] % elements == 0;
-  variant_.form = run               ? Form::Run
-                  : adapter.blocked ? Form::Blocked
-                                    : Form::Strided;
+  variant_.form = Form::Chunk;
+  params_.share = profile().rounds(ceil_div(params_.count, size));
   return true;
 }
 
@@ -216,7 +203,9 @@ bool Plan::choose(bool only_chunks) {
   if (!choose_chunks()) {
     if (only_chunks) return false;
     variant_.form = Form::Element;
-    variant_.share = adapter.blocked ? 16 : 1;
+    params_.share = profile().rounds(
+        ceil_div(params_.count, wgsl::lanes_of(pointwise_output(
+                                    op_, static_cast<DType>(variant_.dtype)))));
     variant_.access_o = Access::Dense;
     variant_.access.fill(geometry_.rank > 0 ? Access::Walked : Access::Dense);
   }
@@ -241,6 +230,7 @@ void Plan::set_walk() {
   };
   for (int d = 0; d < geometry_.rank; ++d)
     params_.at.add(to_u32(geometry_.sizes[d]));
+  params_.at_x[0] = 1;
   set(params_.at_o, 0);
   for (size_t i = 0, view = 1; i < sources_.size(); ++i) {
     if (is_bound(i)) set(params_.*kStrides[i], view++);
@@ -254,16 +244,15 @@ void Plan::launch() {
   const DType in = static_cast<DType>(variant_.in_dtype);
   const DType to = pointwise_output(op_, static_cast<DType>(variant_.dtype));
   uint64_t items;
-  if (variant_.form != Form::Element) {
+  if (variant_.form == Form::Chunk) {
     items = ceil_div(params_.count, chunk_size(op_, in, to));
   } else {
     const uint32_t lanes = wgsl::lanes_of(to);
     items = ceil_div(params_.offset_o % lanes + uint64_t(params_.count), lanes);
   }
-  launch_bindings(
-      pointwise_family()(variant_), bindings_,
-      std::as_bytes(std::span(&params_, 1)),
-      ceil_div(items, uint64_t(variant_.share) * variant_.workgroup));
+  launch_bytes(pointwise_family()(variant_), bound_,
+               std::as_bytes(std::span(&params_, 1)),
+               ceil_div(items, uint64_t(params_.share) * variant_.workgroup));
 }
 
 bool run(OpId id, DType dtype, std::span<const Input> inputs,

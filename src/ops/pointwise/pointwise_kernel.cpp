@@ -41,18 +41,6 @@ struct Kernel {
     return access == Access::Dense ? fmt::format("p.offset_{} + e", name)
                                    : fmt::format("p.offset_{0} + at.{0}", name);
   }
-  // The same for the first element of a chunk; of a run, `at` is the first
-  // chunk's.
-  std::string chunk_place(const char* name, Access access) const {
-    const std::string begin = place(name, access);
-    if (v.form != Form::Run || access == Access::Dense ||
-        access == Access::Splat) {
-      return begin;
-    }
-    return begin + (access == Access::Walked
-                        ? " + (e - first)"
-                        : fmt::format(" + (e - first) * p.at_{}[0].x", name));
-  }
   std::string element(int i) const {
     return v.modes[i] == Mode::Scalar
                ? fmt::format("load_{}(0u)", kNames[i])
@@ -110,7 +98,6 @@ void describe_element(const Kernel& k, wgsl::KernelText& text) {
         k.result(), wgsl::name_of(k.out_dtype), lanes == 2 ? ".x" : "");
   }
   text.substitutions.emplace_back("store", store);
-  text.substitutions.emplace_back("words", std::to_string(k.v.share));
 }
 
 // How the chunk's quads of input i are reached: declarations, and quad j.
@@ -131,7 +118,7 @@ ChunkInput chunk_input(const Kernel& k, int i, uint32_t size) {
                                              type, name));
     return input;
   }
-  const std::string place = k.chunk_place(name, access);
+  const std::string place = k.place(name, access);
   if (access == Access::Gather) {
     input.load = fmt::format(
         "      let begin_{0} = {1};\n"
@@ -188,20 +175,20 @@ void describe_chunk(const Kernel& k, wgsl::KernelText& text) {
   set("quad_arguments", joined(arguments));
   set("result4", k.predicate() ? "vec4<u32>" : wgsl::quad_type(k.compute));
   set("size", std::to_string(size));
-  set("chunks", std::to_string(k.v.share));
-  set("before", std::to_string(k.v.share - 1));
-  // The first chunk of a thread, and how far apart its chunks are.
-  const bool strided = k.v.form == Form::Strided;
-  set("first", strided ? fmt::format("index * {}u * {}u + lane", k.v.workgroup,
-                                     k.v.share)
-                       : fmt::format("(index * {}u + lane) * {}u",
-                                     k.v.workgroup, k.v.share));
-  set("step", std::to_string(strided ? k.v.workgroup : 1));
-  const std::string walk = k.walks() ? "let at = at_all(e);" : "";
-  const bool run = k.v.form == Form::Run;
-  set("run_places", run ? wgsl::replace_all(walk, "(e)", "(first)") : "");
-  set("chunk_places", run ? "" : walk);
-  set("unit_o", fmt::format("({}) / {}u", k.chunk_place("o", k.v.access_o),
+  // From one round to the next, the walk goes on along its inner dimension, and
+  // begins anew where that ends.
+  std::string advance;
+  if (k.walks()) {
+    for (const std::string& name : text.walks[0].operands) {
+      advance += fmt::format("    at.{0} += advance * p.at_{0}[0].x;\n", name);
+    }
+    advance +=
+        "    if at.x >= p.at.sizes[0].x {\n"
+        "      at = at_all(e + advance);\n    }\n";
+  }
+  set("begin", k.walks() ? "var at = at_all(first);" : "");
+  set("advance", advance);
+  set("unit_o", fmt::format("({}) / {}u", k.place("o", k.v.access_o),
                             wgsl::unit_of(k.out_dtype)));
   set("place_o", k.v.access_o == Access::Dense ? "p.offset_o + i"
                                                : "p.offset_o + at_o(i)");
@@ -217,8 +204,7 @@ wgsl::KernelText describe(const PointwiseVariant& v) {
   if (k.in_dtype != k.dtype) {
     text.label += fmt::format("_from_{}", wgsl::name_of(k.in_dtype));
   }
-  constexpr const char* kForms[] = {"_", "_strided_", "_blocked_", "_run_"};
-  text.label += kForms[size_t(v.form)];
+  text.label += chunked ? "_chunk_" : "_";
   wgsl::WalkText walk{"at", {}, v.rank};
   std::vector<std::string> elements;
   for (int i = 0; i < k.op.inputs; ++i) {
@@ -241,7 +227,8 @@ wgsl::KernelText describe(const PointwiseVariant& v) {
     walk.operands.push_back("o");
     text.label += "_to_w";
   }
-  text.label += fmt::format("_{}x{}", v.workgroup, v.share);
+  if (chunked && k.walks()) walk.operands.push_back("x");
+  text.label += fmt::format("_x{}", v.workgroup);
   if (k.walks()) text.label += fmt::format("_r{}", v.rank);
   if (k.walks()) text.walks.push_back(walk);
   text.substitutions = {{"value", value_text(k)},
@@ -282,6 +269,13 @@ std::vector<std::array<Mode, kMaxPointwiseInputs>> modes_of(
   return all;
 }
 
+// Whether the output is the only operand that stands in a buffer.
+bool none_bound(const std::array<Mode, kMaxPointwiseInputs>& modes) {
+  return std::ranges::all_of(modes, [](Mode mode) {
+    return mode == Mode::Scalar || mode == Mode::Absent;
+  });
+}
+
 // Every operator with every dtype and mode, walked and dense, element by
 // element and in chunks; how chunks are reached does not depend on the
 // operator, so that is listed for the copy alone.
@@ -297,30 +291,32 @@ std::vector<PointwiseVariant> enumerate() {
           if (modes[0] == Mode::Scalar && op.inputs == 1 && in != dtype) {
             continue;
           }
+          // An input is the output itself only if its elements are as wide.
+          if (std::ranges::count(modes, Mode::Shared) > 0 &&
+              wgsl::unit_of(in) != wgsl::unit_of(pointwise_output(op, dtype)))
+            continue;
           const auto list = [&](Form form, Access a, Access o) {
             const bool walked = a != Access::Dense || o != Access::Dense;
-            const bool gpu = form == Form::Strided;
+            if (walked && o == Access::Dense && none_bound(modes)) return;
             all.push_back({id,
+                           form,
+                           64,
                            uint8_t(dtype),
                            uint8_t(in),
-                           form,
                            uint8_t(walked ? 2 : 0),
-                           uint8_t(gpu ? 1 : 4),
                            o,
                            {a, a, a},
-                           modes,
-                           uint16_t(gpu ? 256 : 64)});
+                           modes});
           };
           list(Form::Element, Access::Dense, Access::Dense);
           list(Form::Element, Access::Walked, Access::Dense);
           if (is_heavy(id, wgsl::compute_of(dtype))) continue;
-          list(Form::Blocked, Access::Dense, Access::Dense);
+          list(Form::Chunk, Access::Dense, Access::Dense);
           if (!op.casts) continue;
-          list(Form::Strided, Access::Walked, Access::Walked);
+          list(Form::Chunk, Access::Walked, Access::Walked);
           for (const Access a :
-               {Access::Dense, Access::Walked, Access::Splat, Access::Gather}) {
-            list(Form::Strided, a, Access::Dense);
-            if (a != Access::Dense) list(Form::Run, a, Access::Dense);
+               {Access::Walked, Access::Splat, Access::Gather}) {
+            list(Form::Chunk, a, Access::Dense);
           }
         }
       }

@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "ops/kernel/family.h"
+#include "ops/kernel/profile.h"
 #include "ops/pointwise/promote.h"
 #include "ops/random/random_parts.h"
 #include "ops/runtime/fallback.h"
@@ -17,6 +18,7 @@ namespace {
 using at::Tensor;
 using wgsl::DType;
 using wgsl::Mode;
+using wgsl::Width;
 
 // clang-format off
 #define DROPOUT_PARAMS(X) \
@@ -28,22 +30,24 @@ using wgsl::Mode;
   X(u32, offset_o) \
   X(u32, offset_m) \
   X(u32, count) \
-  X(u32, threads)
+  X(u32, blocks) \
+  X(u32, share)
 // clang-format on
 WEBGPU_PARAMS(DropoutParams, DROPOUT_PARAMS);
 
 struct Variant {
-  DType dtype;
+  uint16_t dtype, workgroup;
 };
 
 wgsl::KernelText describe(const Variant& v) {
   wgsl::KernelText text;
   text.file = "dropout";
-  text.label = fmt::format("dropout_{}", wgsl::name_of(v.dtype));
-  text.operands = {{"a", v.dtype, Mode::Read, 1, ""},
-                   {"o", v.dtype, Mode::Write, 1, ""},
-                   {"m", DType::Bool, Mode::Write, 1, ""}};
-  text.substitutions = {{"workgroup", std::to_string(kWorkgroup)}};
+  const auto dtype = static_cast<DType>(v.dtype);
+  text.label = fmt::format("dropout_{}_x{}", wgsl::name_of(dtype), v.workgroup);
+  text.operands = {{"a", dtype, Mode::Read, 1, "", Width::Quad},
+                   {"o", dtype, Mode::Write, 1, "", Width::Quad},
+                   {"m", DType::Bool, Mode::Write, 1, "", Width::Quad}};
+  text.substitutions = {{"workgroup", std::to_string(v.workgroup)}};
   text.params = DropoutParams::wgsl();
   return text;
 }
@@ -51,7 +55,7 @@ wgsl::KernelText describe(const Variant& v) {
 std::vector<Variant> enumerate() {
   std::vector<Variant> all;
   for (const DType dtype : wgsl::kFloats)
-    all.push_back({dtype});
+    all.push_back({uint16_t(dtype), 64});
   return all;
 }
 
@@ -82,8 +86,8 @@ std::tuple<Tensor, Tensor> native_dropout(const Tensor& input, double p,
   }
   TORCH_CHECK(p >= 0 && p <= 1,
               "dropout probability has to be between 0 and 1, but got ", p);
-  const Tensor a =
-      input.is_non_overlapping_and_dense() ? input : input.contiguous();
+  Tensor a = input.is_non_overlapping_and_dense() ? input : input.contiguous();
+  if (a.storage_offset() % 4 != 0) a = a.clone();
   Tensor out = at::empty_like(a);
   Tensor mask = at::empty_like(a, flags);
   const PhiloxState state =
@@ -92,16 +96,21 @@ std::tuple<Tensor, Tensor> native_dropout(const Tensor& input, double p,
   params.seed = words_of(state.seed);
   params.keep = threshold_of(1 - p);
   params.scale = float(scale_of(p));
-  const hal::Kernel& kernel = family({wgsl::dtype_of(a.scalar_type())});
-  for_parts({&a, &out, &mask}, [&](Part& part) {
+  const Profile& adapter = profile();
+  const hal::Kernel& kernel =
+      family({uint16_t(wgsl::dtype_of(a.scalar_type())), adapter.workgroup});
+  for_parts({&a, &out, &mask}, [&](const Part& part) {
     params.offset = words_of(state.offset + part.counter);
-    params.offset_a = part.offsets[0];
-    params.offset_o = part.offsets[1];
-    params.offset_m = part.offsets[2];
+    const Tensor &from = part.tensors[0], &to = part.tensors[1],
+                 &kept = part.tensors[2];
+    params.offset_a = offset_of(from);
+    params.offset_o = offset_of(to);
+    params.offset_m = offset_of(kept);
     params.count = uint32_t(part.count);
-    params.threads = uint32_t(counters_for(part.count));
-    launch_bindings(kernel, part.bindings, std::as_bytes(std::span(&params, 1)),
-                    ceil_div(params.threads, kWorkgroup));
+    params.blocks = uint32_t(counters_for(part.count));
+    params.share = adapter.rounds(params.blocks);
+    launch(kernel, {&from, &to, &kept}, params,
+           ceil_div(params.blocks, uint64_t(params.share) * adapter.workgroup));
   });
   return {std::move(out), std::move(mask)};
 }

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "ops/kernel/family.h"
+#include "ops/kernel/profile.h"
 #include "ops/pointwise/promote.h"
 #include "ops/random/random_parts.h"
 #include "ops/runtime/fallback.h"
@@ -43,16 +44,18 @@ enum class Distribution : uint8_t {
 struct Row {
   const char* name;
   std::span<const DType> dtypes;
-  const char* drawn;  // four of anything, from `bits`
-  const char* value;  // the element of `x`, one of the four
+  const char* drawn;         // four of anything, from `bits`
+  const char* value;         // element `e` of `x`, one of the four
+  const char* type = "u32";  // of `x`
 };
 
 // In the order of Distribution.
 constexpr Row kRows[] = {
     {"uniform", wgsl::kFloats, "bits",
      "clamp(uniform_of(x) * p.b + p.a, p.low, p.high)"},
-    {"normal", wgsl::kFloats, "normals_of(bits)", "x * p.b + p.a"},
-    {"log_normal", wgsl::kFloats, "normals_of(bits)", "m_exp(x * p.b + p.a)"},
+    {"normal", wgsl::kFloats, "normals_of(bits)", "x * p.b + p.a", "f32"},
+    {"log_normal", wgsl::kFloats, "normals_of(bits)", "m_exp(x * p.b + p.a)",
+     "f32"},
     {"exponential", wgsl::kFloats, "bits",
      "clamp(m_log(open_uniform(x)) * p.a, p.low, p.high)"},
     {"cauchy", wgsl::kFloats, "bits", "cauchy_of(x) * p.b + p.a"},
@@ -63,7 +66,7 @@ constexpr Row kRows[] = {
     {"bernoulli_each", wgsl::kAllDTypes, "bits",
      "t_from_bool(uniform_of(x) < probability_of(e))"},
     {"random", wgsl::kAllDTypes, "bits",
-     "t_from_i64(i64_add(p.start, scaled_u64(vec2<u32>(x, more[k]), "
+     "t_from_i64(i64_add(p.start, scaled_u64(vec2<u32>(x, more), "
      "p.range)))"},
 };
 
@@ -80,7 +83,8 @@ constexpr Row kRows[] = {
   X(u32, offset_o) \
   X(u32, offset_a) \
   X(u32, count) \
-  X(u32, threads) \
+  X(u32, blocks) \
+  X(u32, share) \
   X(u32, bound) \
   X(u32, fault)
 // clang-format on
@@ -89,24 +93,29 @@ WEBGPU_PARAMS(RandomParams, RANDOM_PARAMS);
 struct Variant {
   Distribution distribution;
   DType dtype;
+  uint16_t workgroup;
 };
 
 wgsl::KernelText describe(const Variant& v) {
   const Row& row = kRows[size_t(v.distribution)];
   wgsl::KernelText text;
   text.file = "random";
-  text.label = fmt::format("{}_{}", row.name, wgsl::name_of(v.dtype));
+  text.label =
+      fmt::format("{}_{}_x{}", row.name, wgsl::name_of(v.dtype), v.workgroup);
   text.compute = wgsl::compute_of(v.dtype);
-  text.operands = {{"o", v.dtype, Mode::Write, 1, ""}};
+  text.operands = {{"o", v.dtype, Mode::Write, 1, "", wgsl::Width::Quad}};
   if (v.distribution == Distribution::BernoulliEach) {
     text.operands.push_back({"a", DType::F32, Mode::Read, 1, ""});
     text.operands.push_back({"f", DType::I32, Mode::Scatter, 1, ""});
   }
   const bool wide = v.distribution == Distribution::Integer;
-  text.substitutions = {{"drawn", row.drawn},
-                        {"value", row.value},
-                        {"more", wide ? "random_block(thread, 1u)" : "0u"},
-                        {"workgroup", std::to_string(kWorkgroup)}};
+  text.substitutions = {
+      {"drawn", row.drawn},
+      {"value", row.value},
+      {"type", row.type},
+      {"more", wide ? "random_block(block, 1u)" : "vec4<u32>()"},
+      {"quad", wgsl::quad_type(text.compute)},
+      {"workgroup", std::to_string(v.workgroup)}};
   text.params = RandomParams::wgsl();
   return text;
 }
@@ -115,7 +124,7 @@ std::vector<Variant> enumerate() {
   std::vector<Variant> all;
   for (size_t d = 0; d < std::size(kRows); ++d) {
     for (const DType dtype : kRows[d].dtypes)
-      all.push_back({Distribution(d), dtype});
+      all.push_back({Distribution(d), dtype, 64});
   }
   return all;
 }
@@ -141,8 +150,7 @@ void fill(Distribution distribution, RandomParams p, const Tensor& out,
               at::kPrivateUse1, "'");
   at::assert_no_internal_overlap(out);
   const DType dtype = wgsl::dtype_of(out.scalar_type());
-  if (!out.is_contiguous() ||
-      out.storage_offset() % wgsl::lanes_of(dtype) != 0) {
+  if (!out.is_contiguous() || out.storage_offset() % 4 != 0) {
     const Tensor dense = at::empty(out.sizes(), out.options());
     fill(distribution, p, dense, generator, probabilities);
     out.copy_(dense);
@@ -151,18 +159,22 @@ void fill(Distribution distribution, RandomParams p, const Tensor& out,
   const PhiloxState state =
       reserve_philox(generator, counters_for(out.numel()));
   p.seed = words_of(state.seed);
-  const auto run = [&](Part& part) {
+  const Profile& adapter = profile();
+  const auto run = [&](const Part& part) {
     p.offset = words_of(state.offset + part.counter);
-    p.offset_o = part.offsets[0];
+    p.offset_o = offset_of(part.tensors[0]);
     p.count = uint32_t(part.count);
-    p.threads = uint32_t(counters_for(part.count));
+    p.blocks = uint32_t(counters_for(part.count));
+    p.share = adapter.rounds(p.blocks);
+    c10::SmallVector<const at::TensorBase*, 2> bound{&part.tensors[0]};
     if (probabilities) {
-      p.offset_a = part.offsets[1];
-      part.bindings.push_back({device().stream().fault_buffer()});
+      p.offset_a = offset_of(part.tensors[1]);
+      bound.push_back(&part.tensors[1]);
     }
-    launch_bindings(family({distribution, dtype}), part.bindings,
-                    std::as_bytes(std::span(&p, 1)),
-                    ceil_div(p.threads, kWorkgroup));
+    launch_bytes(family({distribution, dtype, adapter.workgroup}), bound,
+                 std::as_bytes(std::span(&p, 1)),
+                 ceil_div(p.blocks, uint64_t(p.share) * adapter.workgroup),
+                 /*reports=*/probabilities != nullptr);
   };
   if (probabilities) {
     for_parts({&out, probabilities}, run);

@@ -14,26 +14,24 @@ wgsl::params::u64 threshold_of(double probability) {
 }
 
 void for_parts(std::initializer_list<const at::Tensor*> tensors,
-               c10::function_ref<void(Part&)> launch) {
+               c10::function_ref<void(const Part&)> launch) {
   const uint64_t limit = device().info().limits.max_storage_binding_size;
   const int64_t count = (*tensors.begin())->numel();
   int64_t size = count;
   for (const at::Tensor* tensor : tensors) {
-    if (buffer_of(*tensor)->size() <= limit) continue;
+    if (windows_of(*tensor) == 1) continue;
     // Half of it, since bindings begin at multiples of the alignment; whole
     // counters and words.
     const int64_t bound = int64_t(limit) / 2 / tensor->element_size();
     size = std::min(size, bound / 64 * 64);
   }
   for (int64_t begin = 0; begin < count; begin += size) {
-    Part part{counters_for(begin), std::min(size, count - begin), {}, {}};
+    Part part{counters_for(begin), std::min(size, count - begin), {}};
     for (const at::Tensor* tensor : tensors) {
-      const int64_t first = tensor->storage_offset() + begin;
-      const auto bound = bind_view(
+      part.tensors.push_back(
           size == count ? *tensor
-                        : at::as_strided(*tensor, {part.count}, {1}, first));
-      part.bindings.push_back(bound->buffer);
-      part.offsets.push_back(uint32_t(first - bound->first));
+                        : at::as_strided(*tensor, {part.count}, {1},
+                                         tensor->storage_offset() + begin));
     }
     launch(part);
   }

@@ -4,7 +4,6 @@
 #include <c10/util/FunctionRef.h>
 #include <c10/util/SmallVector.h>
 
-#include "hal/stream.h"
 #include "ops/kernel/launch.h"
 #include "ops/kernel/params.h"
 #include "ops/random/generator.h"
@@ -26,13 +25,12 @@ wgsl::params::u64 threshold_of(double probability);
 struct Part {
   uint64_t counter;  // of the first element, from that of the whole on
   int64_t count;
-  c10::SmallVector<hal::BufferBinding, 4> bindings;
-  c10::SmallVector<uint32_t, 4> offsets;  // of the first element
+  c10::SmallVector<at::Tensor, 3> tensors;
 };
 
 // Dense tensors of the same number of elements, in memory order: one part,
 // except above the binding limit.
 void for_parts(std::initializer_list<const at::Tensor*> tensors,
-               c10::function_ref<void(Part&)> launch);
+               c10::function_ref<void(const Part&)> launch);
 
 }  // namespace torch_webgpu::ops

@@ -361,9 +361,9 @@ void run(Reduction op, const at::Tensor& self, DimMask dims,
   p.reduced = uint32_t(reduced.count);
   p.splits = plan.splits;
   p.chunk = uint32_t(ceil_div(reduced.count, plan.splits));
-  p.a_offset = uint32_t(self.storage_offset());
-  p.o_offset = uint32_t(out.storage_offset());
-  p.q_offset = second.defined() ? uint32_t(second.storage_offset()) : 0;
+  p.a_offset = offset_of(self);
+  p.o_offset = offset_of(out);
+  p.q_offset = second.defined() ? offset_of(second) : 0;
   p.divisor = float(numbers.divisor);
   p.order = float(numbers.order);
   p.kept_rank = kept.rank;

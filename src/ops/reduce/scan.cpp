@@ -256,9 +256,9 @@ void scan(Scan op, const Tensor& self, int64_t dim, const Tensor& out,
   p.inner = rows.inner;
   p.blocks = 1;
   p.chunk = rows.count;
-  p.a_offset = uint32_t(a.storage_offset());
-  p.o_offset = uint32_t(o.storage_offset());
-  p.q_offset = q.defined() ? uint32_t(q.storage_offset()) : 0;
+  p.a_offset = offset_of(a);
+  p.o_offset = offset_of(o);
+  p.q_offset = q.defined() ? offset_of(q) : 0;
   if (rows.by_group()) {
     p.blocks =
         uint32_t(std::clamp<uint64_t>(rows.count / kBlock, 1, kMaxBlocks));

@@ -95,7 +95,7 @@ void run(SequenceParams p, bool linspace, const Tensor& out) {
     return;
   }
   const DType dtype = wgsl::dtype_of(out.scalar_type());
-  p.offset_o = uint32_t(out.storage_offset());
+  p.offset_o = offset_of(out);
   p.count = uint32_t(out.numel());
   const uint32_t lanes = wgsl::lanes_of(dtype);
   const uint64_t count = ceil_div(p.count + p.offset_o % lanes, lanes);

@@ -24,12 +24,11 @@ using wgsl::Mode;
 
 // clang-format off
 #define TRIANGLE_PARAMS(X) \
-  X(u32x8, sizes) \
-  X(u32x8, stride_a) \
+  X(Walk, at) \
+  X(u32x8, at_a) \
   X(u32, offset_a) \
   X(u32, offset_o) \
   X(u32, count) \
-  X(u32, rank) \
   X(u32, rows) \
   X(u32, cols) \
   X(i32, diagonal)
@@ -51,6 +50,7 @@ wgsl::KernelText describe(const TriangleVariant& v) {
   text.compute = wgsl::compute_of(dtype);
   text.operands = {{"a", dtype, Mode::Read, v.windows_a, ""},
                    {"o", dtype, Mode::Write, v.windows_o, ""}};
+  text.walks = {{"at", {"a"}}};
   text.substitutions = {
       {"keep", fmt::format("col - row {} p.diagonal", v.upper ? ">=" : "<=")},
       {"workgroup", std::to_string(kWorkgroup)}};
@@ -85,13 +85,12 @@ void run(const Tensor& self_, int64_t diagonal, bool upper, const Tensor& out) {
     self = self.contiguous();
     make_geometry(std::array{out, self}, geometry);
   }
-  p.rank = uint32_t(geometry.rank);
   for (int d = 0; d < geometry.rank; ++d) {
-    p.sizes[d] = uint32_t(geometry.sizes[d]);
-    p.stride_a[d] = uint32_t(geometry.strides[1][d]);
+    p.at.add(uint32_t(geometry.sizes[d]));
+    p.at_a[d] = uint32_t(geometry.strides[1][d]);
   }
-  p.offset_a = uint32_t(self.storage_offset());
-  p.offset_o = uint32_t(out.storage_offset());
+  p.offset_a = offset_of(self);
+  p.offset_o = offset_of(out);
   p.count = uint32_t(out.numel());
   p.rows = uint32_t(out.size(-2));
   p.cols = uint32_t(out.size(-1));

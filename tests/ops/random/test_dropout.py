@@ -9,8 +9,8 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from tests.ops.random import philox
 from tests.ops.against_cpu import check, make
+from tests.ops.random import philox
 
 WEBGPU = torch.webgpu  # type: ignore[attr-defined]
 

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 import pytest
 import torch
 
-from tests.ops.random import philox
 from tests.ops.against_cpu import transposed
+from tests.ops.random import philox
 from tests.ops.random.philox import COUNT, SEED, Fill, correlation, drawn
 
 WEBGPU = torch.webgpu  # type: ignore[attr-defined]
