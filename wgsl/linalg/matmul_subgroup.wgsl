@@ -32,5 +32,10 @@ fn main(@builtin(workgroup_id) group: vec3<u32>,
     }
     sum{{it}} += part{{it}};
   }
-  matmul_store{{wide_o}}(place.z, first + {{it}}u, col, sum{{it}});
+  // In a loop, for what a store needs would else be compiled for each row.
+  var sums: array<vec4<f32>, {{rows}}>;
+  sums[{{it}}] = sum{{it}};
+  for (var row = 0u; row < {{rows}}u; row++) {
+    matmul_store{{wide_o}}(place.z, first + row, col, sums[row]);
+  }
 }

@@ -44,7 +44,7 @@ struct TileChoice {
   uint32_t parts = 1;
   double cost = 0;
 };
-TileChoice best_tile(const Profile& profile, uint32_t m, uint32_t n,
+TileChoice best_tile(const Profile& profile, uint32_t m, uint32_t n, bool wide,
                      const Problem& problem) {
   struct Size {
     uint8_t rows;
@@ -63,6 +63,8 @@ TileChoice best_tile(const Profile& profile, uint32_t m, uint32_t n,
         ceil_div(m, size.rows) * ceil_div(n, 4 * profile.lanes) * problem.batch;
     const uint32_t parts = parts_of(division, tiles, work, problem.k);
     const bool small = tiles * parts < division.wanted || work < size.work;
+    // Loads of single elements take so long that more rows gain nothing.
+    if (size.rows > 16 && !wide) break;
     const double cost = double(tiles) * size.cost;
     if (best.rows == 0 || (!small && cost < best.cost))
       best = {size.rows, parts, cost};
@@ -86,15 +88,25 @@ void choose_vector(const Profile& profile, bool broadcasts, Problem& problem,
                   uint64_t{problem.m} * problem.k * problem.batch, problem.k));
 }
 
-void choose_matrix(const Profile& profile, bool broadcasts, Problem& problem,
-                   Variant& v) {
+void choose_matrix(const Profile& profile, bool broadcasts, bool windowed,
+                   Problem& problem, Variant& v) {
+  const auto set_orders = [&] {
+    v.order_a = problem.va.col != 1 ? Order::Outer : Order::Inner;
+    v.order_b = problem.vb.row != 1 ? Order::Outer : Order::Inner;
+  };
+  set_orders();
   if (broadcasts) {
+    const bool wide =
+        !windowed && problem.wide_a(v.order_a) && problem.wide_b(v.order_b);
     v.plan = Plan::Subgroup;
     v.lanes = uint8_t(profile.lanes);
-    const auto as_is = best_tile(profile, problem.m, problem.n, problem);
-    const auto turned = best_tile(profile, problem.n, problem.m, problem);
+    const auto as_is = best_tile(profile, problem.m, problem.n, wide, problem);
+    const auto turned = best_tile(profile, problem.n, problem.m, wide, problem);
     const bool turn = turned.cost < 0.75 * as_is.cost;
-    if (turn) problem.transpose();
+    if (turn) {
+      problem.transpose();
+      set_orders();
+    }
     const TileChoice& tile = turn ? turned : as_is;
     v.rows = tile.rows;
     divide(problem, tile.parts);
@@ -163,15 +175,11 @@ Variant choose(const Profile& profile, Problem& problem, DType dtype,
   if (problem.m == 1 || problem.n == 1) {
     choose_vector(profile, broadcasts, problem, v);
   } else {
-    choose_matrix(profile, broadcasts, problem, v);
-    v.order_a = problem.va.col != 1 ? Order::Outer : Order::Inner;
-    v.order_b = problem.vb.row != 1 ? Order::Outer : Order::Inner;
+    choose_matrix(profile, broadcasts, windowed, problem, v);
   }
   if (windowed) return v;
-  v.wide_a = v.order_a == Order::Outer ? problem.va.quads_in_cols(problem.m)
-                                       : problem.va.quads_in_rows(problem.k);
-  v.wide_b = v.order_b == Order::Outer ? problem.vb.quads_in_rows(problem.n)
-                                       : problem.vb.quads_in_cols(problem.k);
+  v.wide_a = problem.wide_a(v.order_a);
+  v.wide_b = problem.wide_b(v.order_b);
   if (v.plan == Plan::Vector) return v;
   v.wide_o = problem.vo.quads_in_rows(problem.n) &&
              (!problem.biased || problem.vc.quads_in_rows(problem.n));

@@ -179,7 +179,7 @@ void add_hooks(const Variant& v, wgsl::KernelText& text) {
                                 : "return p.beta * load_c(at)");
   add("matmul_bias4", "(at: u32) -> vec4<f32>",
       none ? "return vec4<f32>()" : "return p.beta * load4_c(at)");
-  constexpr const char* kActivations[] = {"return x", "return max(x, 0.0)",
+  constexpr const char* kActivations[] = {"return x", "return t_max(x, 0.0)",
                                           "return x * m_normal_cdf(x)"};
   add("matmul_activation", "(x: f32) -> f32", kActivations[v.activation]);
   add("matmul_write", "(at: u32, value: T)",

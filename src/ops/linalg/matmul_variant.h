@@ -107,6 +107,13 @@ struct Problem {
           const at::Tensor& out);
   // (a @ b).t() is b.t() @ a.t()
   void transpose();
+  // The loads in this order are of whole quads.
+  bool wide_a(Order order) const {
+    return order == Order::Outer ? va.quads_in_cols(m) : va.quads_in_rows(k);
+  }
+  bool wide_b(Order order) const {
+    return order == Order::Outer ? vb.quads_in_rows(n) : vb.quads_in_cols(k);
+  }
 
   const at::Tensor *first, *second;
   View va, vb, vc, vo;
