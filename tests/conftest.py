@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import random
 
 import numpy
 import pytest
 import torch
 
-import torch_webgpu  # noqa: F401  registers the device
+# What runs must be represented in the list that is validated offline.
+os.environ.setdefault("TORCH_WEBGPU_CHECK_LISTED", "1")
+
+import torch_webgpu  # noqa: E402, F401  registers the device
 
 
 def pytest_report_header() -> list[str]:

@@ -58,8 +58,8 @@ std::string lower(std::string text) {
 
 Limits to_limits(const WGPULimits& raw) {
   Limits limits;
-  limits.max_buffer_size = raw.maxBufferSize / 4 * 4;
-  limits.max_storage_binding_size = raw.maxStorageBufferBindingSize / 4 * 4;
+  limits.max_buffer_size = raw.maxBufferSize / 16 * 16;
+  limits.max_storage_binding_size = raw.maxStorageBufferBindingSize / 16 * 16;
   limits.max_storage_buffers = raw.maxStorageBuffersPerShaderStage;
   limits.max_workgroups_per_dimension = raw.maxComputeWorkgroupsPerDimension;
   limits.max_workgroup_invocations = raw.maxComputeInvocationsPerWorkgroup;
@@ -162,6 +162,7 @@ std::unique_ptr<Context> open_instance(const DeviceOptions& options) {
       Implementation::create(options.implementation, options.procs);
   context->procs = context->implementation->procs();
   context->validation = options.validation;
+  context->waiting = options.waiting;
   context->cache = std::make_unique<BlobCache>(options.cache_folder);
   context->instance = context->implementation->create_instance();
   if (context->instance == nullptr) {

@@ -4,7 +4,6 @@
 
 #include "hal/buffer_pool.h"
 #include "hal/context.h"
-#include "hal/stream.h"
 
 namespace torch_webgpu::hal {
 namespace {
@@ -18,6 +17,7 @@ constexpr size_t kMaxGroups = 16384;
 BindGroupCache::BindGroupCache(Context& context) : context_(context) {}
 
 BindGroupCache::~BindGroupCache() {
+  release_evicted();
   for (auto& [key, entry] : groups_) {
     context_.procs.BindGroupRelease(entry.group);
   }
@@ -84,7 +84,6 @@ WGPUBindGroup BindGroupCache::create(const View& view) {
 }
 
 void BindGroupCache::evict_older_half() {
-  context_.stream->flush_locked();
   std::vector<uint64_t> ages;
   ages.reserve(groups_.size());
   for (const auto& [key, entry] : groups_)
@@ -92,11 +91,18 @@ void BindGroupCache::evict_older_half() {
   const auto middle = ages.begin() + static_cast<ptrdiff_t>(ages.size() / 2);
   std::nth_element(ages.begin(), middle, ages.end());
   const uint64_t median = *middle;
+  evicted_.reserve(evicted_.size() + groups_.size());
   std::erase_if(groups_, [&](const auto& item) {
     if (item.second.last_used >= median) return false;
-    context_.procs.BindGroupRelease(item.second.group);
+    evicted_.push_back(item.second.group);
     return true;
   });
+}
+
+void BindGroupCache::release_evicted() noexcept {
+  for (WGPUBindGroup group : evicted_)
+    context_.procs.BindGroupRelease(group);
+  evicted_.clear();
 }
 
 void BindGroupCache::drop(

@@ -30,9 +30,11 @@ class BindGroupCache {
   BindGroupCache(const BindGroupCache&) = delete;
   BindGroupCache& operator=(const BindGroupCache&) = delete;
 
-  // Borrowed: the stream's open window may keep it, since the window is
-  // submitted before any group is released. A hit allocates nothing.
+  // Borrowed: the stream's open window may keep it, since no group is released
+  // before the window is over. A hit allocates nothing.
   WGPUBindGroup get(WGPUBindGroupLayout layout, std::span<const Piece> pieces);
+  // Called when the window is over.
+  void release_evicted() noexcept;
   // Drops every group that holds one of these buffers, of which no open window
   // may have any.
   void drop(const std::unordered_set<uint64_t>& buffer_ids) noexcept;
@@ -66,6 +68,7 @@ class BindGroupCache {
   Context& context_;
   uint64_t clock_ = 0;
   std::unordered_map<Key, Entry, Hash, Equal> groups_;
+  std::vector<WGPUBindGroup> evicted_;  // the open window may borrow them
 };
 
 }  // namespace torch_webgpu::hal

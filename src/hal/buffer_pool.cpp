@@ -7,6 +7,8 @@
 #include <bit>
 #include <new>
 #include <string>
+#include <unordered_set>
+#include <utility>
 
 #include "hal/bind_group_cache.h"
 #include "hal/context.h"
@@ -52,25 +54,58 @@ uint64_t BufferPool::size_class(uint64_t bytes, uint64_t max_buffer_size) {
   const uint64_t step =
       bytes <= kFineLimit ? kGranule : std::bit_floor(bytes) / 8;
   const uint64_t rounded = round_up(std::max<uint64_t>(bytes, 1), step);
-  return rounded <= max_buffer_size ? rounded : round_up(bytes, 4);
+  return rounded <= max_buffer_size ? rounded : round_up(bytes, 16);
 }
 
 Buffer* BufferPool::allocate(uint64_t bytes) {
-  const std::lock_guard lock(context_.mutex);
-  return allocate_locked(bytes);
+  context_.require_healthy();
+  if (Buffer* buffer = take_cached(checked_size(bytes), bytes)) return buffer;
+  Lock lock(context_.mutex);
+  return allocate(lock, bytes);
 }
 
-Buffer* BufferPool::allocate_locked(uint64_t bytes) {
+Buffer* BufferPool::allocate(Lock& lock, uint64_t bytes) {
   context_.require_healthy();
+  const uint64_t size = checked_size(bytes);
+  if (Buffer* buffer = take_cached(size, bytes)) return buffer;
+  auto owner = create(lock, size);
+  Buffer* buffer = owner.get();
+  const std::lock_guard guard(mutex_);
+  by_address_[reinterpret_cast<uintptr_t>(buffer->address_)] = buffer;
+  buffers_[buffer] = std::move(owner);
+  ++stats_.buffers_created;
+  stats_.reserved += size;
+  stats_.peak_reserved = std::max(stats_.peak_reserved, stats_.reserved);
+  return hand_out(buffer, bytes);
+}
+
+uint64_t BufferPool::checked_size(uint64_t bytes) {
   const uint64_t maximum = context_.info.limits.max_buffer_size;
   if (bytes > maximum) {
     throw_out_of_memory(bytes, "it is above the largest buffer");
   }
-  const uint64_t size = size_class(bytes, maximum);
-  Buffer* buffer = take_cached(size);
-  if (buffer == nullptr) buffer = create(size);
-  buffer->live_ = true;
+  return size_class(bytes, maximum);
+}
+
+Buffer* BufferPool::take_cached(uint64_t size, uint64_t bytes) {
+  const std::lock_guard guard(mutex_);
+  const auto it = free_lists_.lower_bound(size);
+  if (it == free_lists_.end() || it->first > size + size / 4) return nullptr;
+  Buffer* buffer = it->second;
+  if (buffer->next_free_ != nullptr) {
+    it->second = buffer->next_free_;
+  } else {
+    free_lists_.erase(it);
+  }
+  buffer->next_free_ = nullptr;
+  --stats_.cached_blocks;
+  return hand_out(buffer, bytes);
+}
+
+Buffer* BufferPool::hand_out(Buffer* buffer, uint64_t bytes) {
+  buffer->allocation_ = ++allocation_;
   buffer->requested_ = bytes;
+  buffer->live_ = true;
   stats_.allocated += buffer->size_;
   stats_.accumulated_allocated += buffer->size_;
   stats_.requested += bytes;
@@ -83,28 +118,24 @@ Buffer* BufferPool::allocate_locked(uint64_t bytes) {
   return buffer;
 }
 
-Buffer* BufferPool::take_cached(uint64_t size) {
-  const auto it = free_lists_.lower_bound(size);
-  if (it == free_lists_.end() || it->first > size + size / 4) return nullptr;
-  Buffer* buffer = it->second;
-  if (buffer->next_free_ != nullptr) {
-    it->second = buffer->next_free_;
-  } else {
-    free_lists_.erase(it);
-  }
-  buffer->next_free_ = nullptr;
-  --stats_.cached_blocks;
-  return buffer;
+bool BufferPool::over_limit(uint64_t size) {
+  const std::lock_guard guard(mutex_);
+  return memory_limit_ != 0 && stats_.reserved + size > memory_limit_;
 }
 
-Buffer* BufferPool::create(uint64_t size) {
-  const auto over_limit = [&] {
-    return memory_limit_ != 0 && stats_.reserved + size > memory_limit_;
+std::unique_ptr<Buffer> BufferPool::create(Lock& lock, uint64_t size) {
+  const auto make_room = [&] {
+    {
+      const std::lock_guard guard(mutex_);
+      ++stats_.retries;
+    }
+    empty_cache(lock);
   };
-  if (over_limit()) {
-    ++stats_.retries;
-    empty_cache_locked();
-    if (over_limit()) throw_out_of_memory(size, "the memory limit is reached");
+  if (over_limit(size)) {
+    make_room();
+    if (over_limit(size)) {
+      throw_out_of_memory(size, "the memory limit is reached");
+    }
   }
   void* address = mmap(nullptr, size, PROT_NONE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -120,8 +151,7 @@ Buffer* BufferPool::create(uint64_t size) {
       buffer->handle_ =
           context_.create_buffer(kUsage, size, "torch_webgpu tensor");
     } catch (const OutOfMemory&) {
-      ++stats_.retries;
-      empty_cache_locked();
+      make_room();
       buffer->handle_ =
           context_.create_buffer(kUsage, size, "torch_webgpu tensor");
     }
@@ -133,21 +163,12 @@ Buffer* BufferPool::create(uint64_t size) {
     throw;
   }
   buffer->id_ = Buffer::next_id();
-  by_address_[reinterpret_cast<uintptr_t>(address)] = buffer;
-  buffers_[buffer] = std::move(owner);
-  ++stats_.buffers_created;
-  stats_.reserved += size;
-  stats_.peak_reserved = std::max(stats_.peak_reserved, stats_.reserved);
-  return buffer;
+  return owner;
 }
 
 void BufferPool::free(Buffer* buffer) noexcept {
   if (buffer == nullptr) return;
-  const std::lock_guard lock(context_.mutex);
-  free_locked(buffer);
-}
-
-void BufferPool::free_locked(Buffer* buffer) noexcept {
+  const std::lock_guard guard(mutex_);
   if (!buffer->live_) return;
   buffer->live_ = false;
   stats_.allocated -= buffer->size_;
@@ -166,7 +187,7 @@ void BufferPool::free_locked(Buffer* buffer) noexcept {
 }
 
 Buffer* BufferPool::find(const void* address) {
-  const std::lock_guard lock(context_.mutex);
+  const std::lock_guard guard(mutex_);
   const auto key = reinterpret_cast<uintptr_t>(address);
   auto it = by_address_.upper_bound(key);
   if (it == by_address_.begin()) return nullptr;
@@ -176,35 +197,44 @@ Buffer* BufferPool::find(const void* address) {
 }
 
 void BufferPool::empty_cache() {
-  const std::lock_guard lock(context_.mutex);
+  Lock lock(context_.mutex);
   context_.require_healthy();
-  empty_cache_locked();
+  empty_cache(lock);
 }
 
-void BufferPool::empty_cache_locked() {
-  if (free_lists_.empty()) return;
-  context_.stream->wait_idle_locked();
+void BufferPool::empty_cache(Lock& lock) {
+  {
+    const std::lock_guard guard(mutex_);
+    if (free_lists_.empty()) return;
+  }
+  context_.stream->wait_idle(lock);
   std::unordered_set<uint64_t> ids;
-  std::vector<Buffer*> doomed;
-  for (const auto& [size, head] : free_lists_) {
-    for (Buffer* buffer = head; buffer != nullptr;
-         buffer = buffer->next_free_) {
-      ids.insert(buffer->id_);
-      doomed.push_back(buffer);
+  std::vector<std::unique_ptr<Buffer>> doomed;
+  {
+    const std::lock_guard guard(mutex_);
+    for (auto& [size, head] : std::exchange(free_lists_, {})) {
+      for (Buffer *buffer = head, *next; buffer != nullptr; buffer = next) {
+        next = std::exchange(buffer->next_free_, nullptr);
+        // Others may have recorded since the wait; then it stays.
+        if (context_.stream->used_in_window(buffer)) {
+          buffer->next_free_ =
+              std::exchange(free_lists_[buffer->size_], buffer);
+          continue;
+        }
+        ids.insert(buffer->id_);
+        by_address_.erase(reinterpret_cast<uintptr_t>(buffer->address_));
+        doomed.push_back(std::move(buffers_.extract(buffer).mapped()));
+        stats_.reserved -= buffer->size_;
+        ++stats_.buffers_destroyed;
+        --stats_.cached_blocks;
+      }
     }
   }
   context_.bind_groups->drop(ids);
-  free_lists_.clear();
-  for (Buffer* buffer : doomed) {
-    by_address_.erase(reinterpret_cast<uintptr_t>(buffer->address_));
-    stats_.reserved -= buffer->size_;
-    ++stats_.buffers_destroyed;
-    destroy(buffer);
-    buffers_.erase(buffer);
-  }
-  stats_.cached_blocks = 0;
+  for (const auto& buffer : doomed)
+    destroy(buffer.get());
   // wgpu-native gives memory back only when it is polled.
-  context_.implementation->poll(context_.target());
+  context_.poll();
 }
 
 void BufferPool::destroy(Buffer* buffer) noexcept {
@@ -214,12 +244,12 @@ void BufferPool::destroy(Buffer* buffer) noexcept {
 }
 
 PoolStats BufferPool::stats() {
-  const std::lock_guard lock(context_.mutex);
+  const std::lock_guard guard(mutex_);
   return stats_;
 }
 
 void BufferPool::reset_peak() {
-  const std::lock_guard lock(context_.mutex);
+  const std::lock_guard guard(mutex_);
   stats_.peak_allocated = stats_.allocated;
   stats_.peak_requested = stats_.requested;
   stats_.peak_reserved = stats_.reserved;
@@ -227,7 +257,7 @@ void BufferPool::reset_peak() {
 }
 
 void BufferPool::reset_accumulated() {
-  const std::lock_guard lock(context_.mutex);
+  const std::lock_guard guard(mutex_);
   stats_.accumulated_allocated = 0;
   stats_.accumulated_freed = 0;
   stats_.allocations = 0;
@@ -239,6 +269,7 @@ void BufferPool::reset_accumulated() {
 }
 
 void BufferPool::throw_out_of_memory(uint64_t bytes, const char* why) {
+  const std::lock_guard guard(mutex_);
   ++stats_.ooms;
   std::string text = "webgpu out of memory: tried to allocate " +
                      mebibytes(bytes) + " but " + why + " (" +

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <unordered_map>
 #include <vector>
 
@@ -16,7 +18,7 @@ struct Context;
 class Buffer {
  public:
   uint64_t id() const { return id_; }  // unique for the life of the process
-  // Bytes that can be bound; a multiple of 4, at least what was asked for.
+  // Bytes that can be bound; a multiple of 16, at least what was asked for.
   uint64_t size() const { return size_; }
   // Bytes asked for in the current allocation.
   uint64_t requested() const { return requested_; }
@@ -37,7 +39,9 @@ class Buffer {
   uint64_t last_window_ = 0;  // the stream's latest window that uses it
   void* address_ = nullptr;
   Buffer* next_free_ = nullptr;
-  bool live_ = false;
+  // Both are read under other locks than the pool's.
+  std::atomic<uint64_t> allocation_ = 0;  // unique for the life of the pool
+  std::atomic<bool> live_ = false;
 };
 
 // Bytes, but for the counts at the end. "allocated" counts live buffers at
@@ -65,6 +69,11 @@ struct PoolStats {
 
 // Caches whole buffers by size. A freed buffer is reusable at once, because all
 // GPU work goes through one ordered stream; host writes check last_window_.
+//
+// Its lock guards its lists and figures only, so that whoever frees a buffer or
+// takes a cached one waits for nobody, not even for a shader that another
+// thread compiles. It is taken after the Device's, which new buffers need, and
+// nothing is called under it.
 class BufferPool {
  public:
   BufferPool(Context& context, uint64_t memory_limit);
@@ -90,18 +99,25 @@ class BufferPool {
 
  private:
   friend class Stream;
+  using Lock = std::unique_lock<std::mutex>;
 
-  Buffer* allocate_locked(uint64_t bytes);
-  void free_locked(Buffer* buffer) noexcept;
-  Buffer* take_cached(uint64_t size);
-  Buffer* create(uint64_t size);
-  void empty_cache_locked();
+  // These expect the Device's lock and may give it up to wait.
+  Buffer* allocate(Lock& lock, uint64_t bytes);
+  std::unique_ptr<Buffer> create(Lock& lock, uint64_t size);
+  void empty_cache(Lock& lock);
+
+  uint64_t checked_size(uint64_t bytes);
+  Buffer* take_cached(uint64_t size, uint64_t bytes);  // or null
+  Buffer* hand_out(Buffer* buffer, uint64_t bytes);    // expects mutex_
+  bool over_limit(uint64_t size);
   void destroy(Buffer* buffer) noexcept;
   [[noreturn]] void throw_out_of_memory(uint64_t bytes, const char* why);
 
   Context& context_;
   const uint64_t memory_limit_;
+  std::mutex mutex_;  // guards what follows
   PoolStats stats_;
+  uint64_t allocation_ = 0;                  // the last one's number
   std::map<uint64_t, Buffer*> free_lists_;   // size → first; never a null
   std::map<uintptr_t, Buffer*> by_address_;  // live and cached
   std::unordered_map<const Buffer*, std::unique_ptr<Buffer>> buffers_;

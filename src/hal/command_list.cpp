@@ -1,7 +1,8 @@
 #include "hal/command_list.h"
 
+#include <algorithm>
+
 #include "hal/context.h"
-#include "hal/pipeline_cache.h"
 
 namespace torch_webgpu::hal {
 namespace {
@@ -106,20 +107,55 @@ class Encoder {
 
 }  // namespace
 
-void CommandList::await_pipelines() const {
-  for (const Command& command : commands_) {
-    const auto* dispatch = std::get_if<Dispatch>(&command);
+void CommandList::add(const Command& command, std::span<const Use> uses) {
+  entries_.push_back({command, uses_.size(), uses.size()});
+  uses_.insert(uses_.end(), uses.begin(), uses.end());
+}
+
+void CommandList::clear() {
+  entries_.clear();
+  uses_.clear();
+}
+
+bool CommandList::ready() const {
+  return std::none_of(entries_.begin(), entries_.end(), [](const Entry& entry) {
+    const auto* dispatch = std::get_if<Dispatch>(&entry.command);
+    return dispatch != nullptr && dispatch->kernel->pending();
+  });
+}
+
+std::vector<CommandList::Missing> CommandList::drop_failed() {
+  std::vector<Missing> missing;
+  std::erase_if(entries_, [&](const Entry& entry) {
+    const auto* dispatch = std::get_if<Dispatch>(&entry.command);
+    const auto uses = uses_of(entry);
+    const Kernel* failed = nullptr;
     if (dispatch != nullptr && dispatch->kernel->pipeline() == nullptr) {
-      context_.pipelines->await(*dispatch->kernel);
+      failed = dispatch->kernel;
+    } else if (!missing.empty()) {
+      for (const Missing& earlier : missing) {
+        const auto needs = [&](const Use& use) {
+          return use.same(earlier.use);
+        };
+        if (std::any_of(uses.begin(), uses.end(), needs)) {
+          failed = earlier.kernel;
+          break;
+        }
+      }
     }
-  }
+    if (failed == nullptr) return false;
+    for (const Use& use : uses) {
+      if (use.written) missing.push_back({use, failed});
+    }
+    return true;
+  });
+  return missing;
 }
 
 WGPUCommandBuffer CommandList::encode(WGPUBindGroup params) const {
-  await_pipelines();
   Encoder encoder(context_, params);
-  for (const Command& command : commands_)
-    std::visit(encoder, command);
+  for (const Entry& entry : entries_)
+    std::visit(encoder, entry.command);
   return encoder.finish();
 }
 

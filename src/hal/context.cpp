@@ -1,13 +1,65 @@
 #include "hal/context.h"
 
+#include <algorithm>
 #include <chrono>
+#include <new>
 #include <thread>
 #include <utility>
 
 #include "hal/errors.h"
+#include "hal/stream.h"
 
 namespace torch_webgpu::hal {
 namespace {
+
+// A lost device completes its callbacks after a few turns.
+constexpr int kPatience = 100;
+
+// The time between two polls. Neither implementation has a wait that leaves the
+// device to other threads: wgpu-native's holds up every submit, Dawn is not
+// made for calls from two threads. Short waits yield, so that a readback is not
+// late; then the sleep is a small part of the time that has passed.
+class Pause {
+ public:
+  void operator()() {
+    using namespace std::chrono;
+    const auto waited = steady_clock::now() - start_;
+    if (waited < kYielding) {
+      std::this_thread::yield();
+    } else {
+      std::this_thread::sleep_for(
+          std::clamp<nanoseconds>(waited / 64, kShortest, kLongest));
+    }
+  }
+
+ private:
+  static constexpr std::chrono::microseconds kYielding{100};
+  static constexpr std::chrono::microseconds kShortest{20};
+  static constexpr std::chrono::microseconds kLongest{1000};
+  const std::chrono::steady_clock::time_point start_ =
+      std::chrono::steady_clock::now();
+};
+
+// For the time of a wait the lock is free and the hooks are told. The lock is
+// not held while a hook runs: it may take another one.
+class Away {
+ public:
+  Away(Lock& lock, const WaitHooks& hooks) : lock_(lock), hooks_(hooks) {
+    lock_.unlock();
+    if (hooks_.begin != nullptr) state_ = hooks_.begin();
+  }
+  ~Away() {
+    if (hooks_.end != nullptr) hooks_.end(state_);
+    lock_.lock();
+  }
+  Away(const Away&) = delete;
+  Away& operator=(const Away&) = delete;
+
+ private:
+  Lock& lock_;
+  const WaitHooks& hooks_;
+  void* state_ = nullptr;
+};
 
 void on_scope(WGPUPopErrorScopeStatus status, WGPUErrorType type,
               WGPUStringView message, void* completion, void*) noexcept {
@@ -35,22 +87,53 @@ Context::~Context() {
   if (instance != nullptr) procs.InstanceRelease(instance);
 }
 
-void Context::await(std::unique_ptr<Completion>& completion, WGPUFuture future,
-                    uint64_t submission) {
-  const WaitTarget what = target(future, submission);
-  // A lost device completes its callbacks after a few turns; a wait that makes
-  // no progress otherwise must not burn the core.
-  constexpr int kPatience = 100;
+void Context::poll() {
+  implementation->poll(target());
+  if (stream != nullptr) stream->observe();
+}
+
+bool Context::wait(Lock& lock, const std::function<bool()>& done) {
+  if (done()) return true;
+  ++stats.waits;
+  poll();
+  int turns_after_loss = 0;
+  Pause pause;
+  // Asked again after each absence: what was done need not stay so.
+  while (!done()) {
+    if (turns_after_loss > kPatience) return false;
+    const Away away(lock, waiting);
+    for (bool over = false; !over;) {
+      pause();
+      const std::lock_guard held(mutex);
+      poll();
+      if (errors.lost()) ++turns_after_loss;
+      over = done() || turns_after_loss > kPatience;
+    }
+  }
+  return true;
+}
+
+void Context::abandon(std::unique_ptr<Completion> completion) noexcept {
+  try {
+    abandoned_.push_back(std::move(completion));
+  } catch (const std::bad_alloc&) {
+    [[maybe_unused]] auto* leaked = completion.release();
+  }
+}
+
+void Context::await(std::unique_ptr<Completion>& completion,
+                    WGPUFuture future) {
   for (int turn = 0; !completion->done; ++turn) {
     if (errors.lost() && turn > kPatience) {
-      abandoned_.push_back(std::move(completion));
+      abandon(std::move(completion));
       errors.rethrow();
     }
     if (errors.lost()) {
-      implementation->poll(what);
+      implementation->poll(target());
     } else {
-      implementation->wait(what);
+      implementation->wait(target(future));
     }
+    // A wait that makes no progress must not burn the core.
     if (turn > kPatience && !completion->done) {
       std::this_thread::sleep_for(std::chrono::microseconds(50));
     }

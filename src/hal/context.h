@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -21,6 +22,8 @@ class BufferPool;
 class PipelineCache;
 class Stream;
 
+using Lock = std::unique_lock<std::mutex>;
+
 // The target of one asynchronous WebGPU call.
 struct Completion {
   // What every callback ends with.
@@ -34,22 +37,31 @@ struct Completion {
 };
 
 // Outlives every WebGPU object of the device, so that a late callback always
-// finds its target. `mutex` guards every WebGPU call and all parts; whoever
-// waits for the GPU holds it. Parts' methods whose names end in _locked expect
-// it to be held.
+// finds its target. `mutex` guards every WebGPU call and all parts but the
+// BufferPool, which has a lock of its own, taken last. Parts' methods whose
+// names end in _locked expect it to be held; those that take a Lock expect it
+// too and give it up while they wait, so whoever calls them has nothing in hand
+// that another thread may change. Nobody waits for the GPU with it.
 struct Context {
   ~Context();  // releases queue, device, adapter, instance, in this order
 
   void require_healthy() {
     if (errors.pending()) errors.rethrow();
   }
-  WaitTarget target(WGPUFuture future = {}, uint64_t submission = 0) const {
-    return {instance, device, future, submission};
+  WaitTarget target(WGPUFuture future = {}) const {
+    return {instance, device, future};
   }
-  // Waits until the completion is done; throws DeviceLost if the device is
-  // lost before. Takes the completion over if its callback may still come.
-  void await(std::unique_ptr<Completion>& completion, WGPUFuture future,
-             uint64_t submission = 0);
+  // Runs callbacks that are due; never waits.
+  void poll();
+  // Waits until done() is true, which is asked with the lock held, after each
+  // poll. The lock is free in between, and `waiting` is told. Returns whether
+  // done() is true; it is not only if the device was lost.
+  bool wait(Lock& lock, const std::function<bool()>& done);
+  // Keeps a completion whose callback may still come, on a lost device.
+  void abandon(std::unique_ptr<Completion> completion) noexcept;
+  // Waits with the lock for what needs no GPU: an error scope, a device.
+  // Throws DeviceLost if the device is lost before.
+  void await(std::unique_ptr<Completion>& completion, WGPUFuture future);
   // Throws what an ErrorScope caught, or DeviceLost if that is the reason.
   [[noreturn]] void raise(WGPUErrorType type, const std::string& message);
   // Creates a buffer inside error scopes; throws OutOfMemory or Error.
@@ -68,6 +80,7 @@ struct Context {
   DeviceInfo info;
   Stats stats;
   bool validation = false;
+  WaitHooks waiting;
   // The serial of the last window that the GPU has finished.
   std::atomic<uint64_t> completed_window = 0;
 

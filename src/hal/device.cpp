@@ -39,6 +39,7 @@ Device::~Device() {
   } catch (const std::exception&) {
     // Nobody is left to tell; the objects are released all the same.
   }
+  context_->stream = nullptr;
   stream_.reset();
   bind_groups_.reset();
   pool_.reset();
@@ -50,9 +51,9 @@ const DeviceInfo& Device::info() const {
 }
 
 const Kernel& Device::compile(const ShaderSource& source) {
-  const std::lock_guard lock(context_->mutex);
+  Lock lock(context_->mutex);
   context_->require_healthy();
-  return pipelines_->get(source);
+  return pipelines_->get(lock, source);
 }
 
 Stats Device::stats() {

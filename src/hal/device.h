@@ -29,6 +29,9 @@ struct DeviceOptions {
   // Where compiled shaders are kept between processes, if the implementation
   // can; "" = nowhere.
   std::string cache_folder;
+  // For what the layers above keep between processes; unused here. "" = none.
+  std::string tuning_folder;
+  WaitHooks waiting;
 };
 
 // In the order in which DeviceOptions::adapter counts them.
@@ -37,7 +40,7 @@ std::vector<DeviceInfo> list_adapters(const DeviceOptions& options);
 DeviceInfo find_adapter(const DeviceOptions& options);
 
 // One WebGPU device and all that belongs to it. Every method may be called from
-// any thread; one lock guards the device, and whoever waits holds it.
+// any thread; one lock guards the device, and nobody waits for the GPU with it.
 class Device {
  public:
   static std::unique_ptr<Device> create(const DeviceOptions& options);

@@ -6,8 +6,8 @@
 namespace torch_webgpu::hal {
 
 struct Limits {
-  uint64_t max_buffer_size = 0;           // rounded down to a multiple of 4
-  uint64_t max_storage_binding_size = 0;  // rounded down to a multiple of 4
+  uint64_t max_buffer_size = 0;           // rounded down to a multiple of 16
+  uint64_t max_storage_binding_size = 0;  // rounded down to a multiple of 16
   uint32_t max_storage_buffers = 0;       // per shader stage
   uint32_t max_workgroups_per_dimension = 0;
   uint32_t max_workgroup_invocations = 0;

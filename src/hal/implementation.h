@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "hal/blob_cache.h"
+#include "hal/device_info.h"
 #include "hal/procs.h"
 
 namespace torch_webgpu::hal {
@@ -16,12 +17,18 @@ enum class ImplementationKind { Wgpu, Dawn };
 // Throws Unavailable naming the two valid values.
 ImplementationKind parse_implementation(std::string_view name);
 
-// What a wait needs to know; `submission` is 0 where no submit is concerned.
+// Told by a thread that is about to wait for the GPU, and when it has waited,
+// without any lock of the HAL: a place to give up and take back a lock of the
+// caller's (the interpreter's). end() gets what begin() returned.
+struct WaitHooks {
+  void* (*begin)() = nullptr;
+  void (*end)(void*) = nullptr;
+};
+
 struct WaitTarget {
   WGPUInstance instance = nullptr;
   WGPUDevice device = nullptr;
   WGPUFuture future = {};
-  uint64_t submission = 0;
 };
 
 // Everything in which the two implementations differ. The Device's lock is held
@@ -61,12 +68,12 @@ class Implementation {
     return std::nullopt;
   }
 
-  // Returns the value for WaitTarget::submission.
-  virtual uint64_t submit(WGPUQueue, size_t count,
-                          const WGPUCommandBuffer* commands) = 0;
+  // Whether a submit waits, on the calling thread, for the one before it.
+  virtual bool submit_waits(const DeviceInfo&) const { return false; }
   // Runs callbacks that are due; never waits.
   virtual void poll(const WaitTarget&) = 0;
-  // Waits a bounded time for the target and runs callbacks that are due.
+  // Waits a bounded time for the target, which is not work of the GPU, and runs
+  // callbacks that are due.
   virtual void wait(const WaitTarget&) = 0;
   // Nanoseconds per unit of a resolved timestamp.
   virtual double timestamp_period(WGPUQueue) = 0;

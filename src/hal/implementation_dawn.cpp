@@ -186,12 +186,6 @@ class Dawn final : public Implementation {
     return create_pipeline_async_(device, &descriptor, callback);
   }
 
-  uint64_t submit(WGPUQueue queue, size_t count,
-                  const WGPUCommandBuffer* commands) override {
-    procs_.QueueSubmit(queue, count, commands);
-    return 0;
-  }
-
   void poll(const WaitTarget& target) override {
     procs_.InstanceProcessEvents(target.instance);
   }

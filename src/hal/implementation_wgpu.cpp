@@ -10,7 +10,6 @@ namespace {
   X(InstanceEnumerateAdapters)       \
   X(DevicePoll)                      \
   X(DeviceCreateShaderModuleTrusted) \
-  X(QueueSubmitForIndex)             \
   X(QueueGetTimestampPeriod)         \
   X(SetLogCallback)                  \
   X(SetLogLevel)
@@ -84,13 +83,15 @@ class Wgpu final : public Implementation {
   // threads of ours: its error scopes are one stack for all threads, so that
   // nobody could tell whose pipeline failed, and using that one aborts.
 
-  uint64_t submit(WGPUQueue queue, size_t count,
-                  const WGPUCommandBuffer* commands) override {
-    return native_.QueueSubmitForIndex(queue, count, commands);
+  // wgpu chains its submits by semaphores, for which Mesa's CPU driver waits in
+  // vkQueueSubmit.
+  bool submit_waits(const DeviceInfo& info) const override {
+    return info.adapter_type == "cpu";
   }
 
   // wgpuInstanceWaitAny panics in wgpu-native; polling the device runs the
-  // callbacks of AllowProcessEvents mode.
+  // callbacks of AllowProcessEvents mode. Never a poll that waits: it keeps a
+  // lock that every submit needs.
   void poll(const WaitTarget& target) override {
     if (target.device == nullptr) {
       procs_.InstanceProcessEvents(target.instance);
@@ -98,15 +99,7 @@ class Wgpu final : public Implementation {
       native_.DevicePoll(target.device, false, nullptr);
     }
   }
-  void wait(const WaitTarget& target) override {
-    if (target.device == nullptr) {
-      procs_.InstanceProcessEvents(target.instance);
-    } else {
-      const WGPUSubmissionIndex submission = target.submission;
-      native_.DevicePoll(target.device, true,
-                         submission != 0 ? &submission : nullptr);
-    }
-  }
+  void wait(const WaitTarget& target) override { poll(target); }
 
   double timestamp_period(WGPUQueue queue) override {
     return native_.QueueGetTimestampPeriod(queue);

@@ -26,8 +26,8 @@ struct ShaderSource {
   // The HAL adds `enable subgroups;` where the implementation wants it.
   bool subgroups = false;
   // The pipeline may be made while the caller goes on, where the implementation
-  // can; if it cannot be made, a later call throws. For sources that are known
-  // to compile.
+  // can; if it cannot be made, its dispatches do not run, and calls that use
+  // their results throw. For sources that are known to compile.
   bool deferrable = false;
 };
 
@@ -38,6 +38,7 @@ class Kernel {
   bool has_params() const { return has_params_; }
   // Null while it is being made, and if it could not be.
   WGPUComputePipeline pipeline() const { return pipeline_; }
+  bool pending() const { return pipeline_ == nullptr && failure_.empty(); }
 
  private:
   friend class PipelineCache;

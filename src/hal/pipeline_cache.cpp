@@ -28,9 +28,12 @@ PipelineCache::PipelineCache(Context& context) : context_(context) {}
 
 PipelineCache::~PipelineCache() {
   try {
-    settle();
+    Lock lock(context_.mutex);
+    settle(lock);
   } catch (const Error&) {
     // The device is lost; what it still makes belongs to nobody.
+    for (auto& [kernel, completion] : pending_)
+      context_.abandon(std::move(completion));
   }
   const Procs& procs = context_.procs;
   for (auto& [key, kernel] : kernels_) {
@@ -49,7 +52,7 @@ PipelineCache::~PipelineCache() {
     procs.ShaderModuleRelease(module);
 }
 
-const Kernel& PipelineCache::get(const ShaderSource& source) {
+const Kernel& PipelineCache::get(Lock& lock, const ShaderSource& source) {
   WGPUShaderModule compiled = module(source);
   KernelKey key(compiled, source.bindings, source.has_params,
                 source.entry_point);
@@ -59,29 +62,37 @@ const Kernel& PipelineCache::get(const ShaderSource& source) {
           ? *it->second
           : *kernels_.emplace(std::move(key), build(source, compiled))
                  .first->second;
-  if (!source.deferrable && kernel.pipeline_ == nullptr) await(kernel);
+  if (!source.deferrable) {
+    await(lock, [&] { return !kernel.pending(); });
+    if (kernel.pipeline_ == nullptr) throw ShaderError(kernel.failure_);
+  }
   return kernel;
 }
 
-void PipelineCache::await(const Kernel& kernel) {
-  if (auto node = pending_.extract(&kernel)) finish(std::move(node.mapped()));
-  if (kernel.pipeline_ == nullptr) throw ShaderError(kernel.failure_);
+void PipelineCache::collect() {
+  std::erase_if(pending_, [](auto& item) {
+    auto& [kernel, completion] = item;
+    if (!completion->done) return false;
+    if (completion->success) {
+      kernel->pipeline_ = completion->pipeline;
+    } else {
+      kernel->failure_ = failure_text(kernel->label_, completion->message);
+    }
+    return true;
+  });
 }
 
-void PipelineCache::settle() {
-  while (!pending_.empty()) {
-    finish(std::move(pending_.extract(pending_.begin()).mapped()));
-  }
+void PipelineCache::await(Lock& lock, const std::function<bool()>& ready) {
+  const bool made = context_.wait(lock, [&] {
+    collect();
+    return ready();
+  });
+  if (!made) context_.errors.rethrow();
 }
 
-void PipelineCache::finish(Pending pending) {
-  context_.await(pending.completion, pending.future);
-  Kernel& kernel = *pending.kernel;
-  if (pending.completion->success) {
-    kernel.pipeline_ = pending.completion->pipeline;
-  } else {
-    kernel.failure_ = failure_text(kernel.label_, pending.completion->message);
-  }
+void PipelineCache::settle(Lock& lock) {
+  if (pending_.empty()) return;
+  await(lock, [this] { return pending_.empty(); });
 }
 
 WGPUShaderModule PipelineCache::module(const ShaderSource& source) {
@@ -228,7 +239,7 @@ bool PipelineCache::build_async(
       context_.device, descriptor, callback);
   if (!future) return false;
   ++context_.stats.pipelines_created;
-  pending_.emplace(&kernel, Pending{&kernel, std::move(completion), *future});
+  pending_.emplace(&kernel, std::move(completion));
   return true;
 }
 

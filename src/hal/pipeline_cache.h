@@ -1,7 +1,9 @@
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <tuple>
 #include <unordered_map>
@@ -23,12 +25,17 @@ class PipelineCache {
   PipelineCache(const PipelineCache&) = delete;
   PipelineCache& operator=(const PipelineCache&) = delete;
 
-  const Kernel& get(const ShaderSource& source);  // throws ShaderError
-  // Waits for the kernel's pipeline; throws ShaderError if it has none.
-  void await(const Kernel& kernel);
-  // Waits for all pipelines that are being made. Those that could not be made
-  // are their users' news.
-  void settle();
+  using Lock = std::unique_lock<std::mutex>;
+
+  // Throws ShaderError. Gives the lock up while it waits for a pipeline that is
+  // being made already.
+  const Kernel& get(Lock& lock, const ShaderSource& source);
+  // Takes what has been made since the last poll; never waits.
+  void collect();
+  // Waits for pipelines until ready(); throws DeviceLost. Those that could not
+  // be made are their users' news.
+  void await(Lock& lock, const std::function<bool()>& ready);
+  void settle(Lock& lock);  // waits for all
   // Group 1 of every kernel with parameters: one uniform with a dynamic offset.
   WGPUBindGroupLayout params_layout();
 
@@ -46,21 +53,14 @@ class PipelineCache {
   bool build_async(Kernel& kernel,
                    const WGPUComputePipelineDescriptor& descriptor);
 
-  // A pipeline that is being made.
-  struct Pending {
-    Kernel* kernel;
-    std::unique_ptr<Completion> completion;
-    WGPUFuture future;
-  };
-  void finish(Pending pending);  // throws DeviceLost
-
   Context& context_;
   WGPUBindGroupLayout params_layout_ = nullptr;
   std::map<Pattern, WGPUBindGroupLayout> storage_layouts_;
   std::map<std::pair<Pattern, bool>, WGPUPipelineLayout> pipeline_layouts_;
   std::unordered_map<std::string, WGPUShaderModule> modules_;
   std::map<KernelKey, std::unique_ptr<Kernel>> kernels_;
-  std::unordered_map<const Kernel*, Pending> pending_;
+  // Pipelines that are being made.
+  std::unordered_map<Kernel*, std::unique_ptr<Completion>> pending_;
 };
 
 }  // namespace torch_webgpu::hal

@@ -1,10 +1,9 @@
 #include "hal/stream.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cstring>
 #include <string>
-#include <thread>
+#include <utility>
 
 #include "hal/buffer_pool.h"
 #include "hal/context.h"
@@ -47,6 +46,7 @@ Stream::Stream(Context& context, uint32_t window)
       window_(std::max(window, 1u)),
       timestamps_(context),
       commands_(context),
+      submit_waits_(context.implementation->submit_waits(context.info)),
       params_(kParamsCapacity) {}
 
 Stream::~Stream() {
@@ -61,7 +61,7 @@ Stream::~Stream() {
 void Stream::dispatch(const Kernel& kernel,
                       std::span<const BufferBinding> bindings,
                       std::span<const std::byte> params, Grid grid) {
-  const std::lock_guard lock(context_.mutex);
+  Lock lock(context_.mutex);
   context_.require_healthy();
   const uint32_t limit = context_.info.limits.max_workgroups_per_dimension;
   if (grid.x > limit || grid.y > limit || grid.z > limit) {
@@ -77,19 +77,29 @@ void Stream::dispatch(const Kernel& kernel,
                        " are allowed");
   }
   if (!kernel.failure_.empty()) throw ShaderError(kernel.failure_);
+  open(lock);
+  while (params_used_ + params_slot(params) > kParamsCapacity)
+    submit(lock);
   resolve(kernel, bindings);
   if (grid.x == 0 || grid.y == 0 || grid.z == 0) return;
 
-  // The group first: making room for a new one may submit the window, and with
-  // it the parameters.
-  WGPUBindGroup group = context_.bind_groups->get(kernel.layout_, pieces_);
-  CommandList::Dispatch command{&kernel, group, 0, grid, std::nullopt};
+  CommandList::Dispatch command{&kernel, nullptr, 0, grid, std::nullopt};
+  command.buffers = context_.bind_groups->get(kernel.layout_, pieces_);
   if (kernel.has_params()) command.params_offset = place_params(params);
   if (profiling_) command.timestamps = timestamps_.next(kernel);
-  for (const BufferBinding& binding : bindings)
-    use(binding.buffer);
+  uses_.clear();
+  uint64_t bytes = 0;
+  for (size_t i = 0; i < bindings.size(); ++i) {
+    const auto used =
+        use(bindings[i].buffer, kernel.bindings_[i] == Access::ReadWrite);
+    // Whoever reports a fault does not depend on others that could have.
+    if (used.buffer != faults_.get()) uses_.push_back(used);
+    bytes += pieces_[i].size;
+  }
   ++context_.stats.dispatches;
-  append(command);
+  backlog_.add(&kernel, uint64_t{grid.x} * grid.y * grid.z, bytes);
+  add(command, uses_);
+  close(lock);
 }
 
 void Stream::resolve(const Kernel& kernel,
@@ -123,6 +133,10 @@ void Stream::resolve(const Kernel& kernel,
     }
     pieces_.push_back({buffer, buffer->id_, binding.offset, size});
   }
+  if (!failures_.empty()) {
+    for (const BufferBinding& binding : bindings)
+      check_failed(binding.buffer);
+  }
   if (kernel.writes_) check_aliases(kernel);
 }
 
@@ -145,16 +159,17 @@ void Stream::check_aliases(const Kernel& kernel) const {
   }
 }
 
+uint64_t Stream::params_slot(std::span<const std::byte> params) const {
+  const uint64_t alignment = context_.info.limits.uniform_offset_alignment;
+  return std::max((params.size() + alignment - 1) / alignment, uint64_t{1}) *
+         alignment;
+}
+
 uint32_t Stream::place_params(std::span<const std::byte> params) {
   ensure_params_buffer();
-  const uint64_t alignment = context_.info.limits.uniform_offset_alignment;
-  const uint64_t slot =
-      std::max((params.size() + alignment - 1) / alignment, uint64_t{1}) *
-      alignment;
-  if (params_used_ + slot > kParamsCapacity) flush_locked();
   const uint64_t offset = params_used_;
   std::memcpy(params_.data() + offset, params.data(), params.size());
-  params_used_ += slot;
+  params_used_ += params_slot(params);
   return static_cast<uint32_t>(offset);
 }
 
@@ -184,25 +199,70 @@ void Stream::ensure_params_buffer() {
   params_group_ = group;
 }
 
-void Stream::use(Buffer* buffer) {
+CommandList::Use Stream::use(Buffer* buffer, bool written) {
   buffer->last_window_ = serial_;
   if (buffer == faults_.get()) faults_used_ = true;
+  return {buffer, buffer->allocation_, written};
 }
 
 bool Stream::used_in_window(const Buffer* buffer) const {
   return dirty_ && buffer->last_window_ == serial_;
 }
 
-void Stream::append(const CommandList::Command& command) {
-  commands_.add(command);
+void Stream::open(Lock& lock) {
+  if (dirty_ || !busy()) return;
+  const auto room = [this] {
+    return submitted_ - context_.completed_window <= kMaxAhead &&
+           !backlog_.full();
+  };
+  context_.poll();
+  if (!room()) context_.wait(lock, room);
+  context_.require_healthy();
+}
+
+void Stream::add(const CommandList::Command& command,
+                 std::span<const CommandList::Use> uses) {
+  commands_.add(command, uses);
   dirty_ = true;
-  if (commands_.size() >= window_) flush_locked();
+}
+
+void Stream::close(Lock& lock) {
+  if (commands_.size() < window_ && !backlog_.window_long()) return;
+  if (window_ > 1 && !submittable()) {
+    // Rather a longer window than a wait, within the bounds of the backlog.
+    if (commands_.size() % kCommandsPerLook == 0) context_.poll();
+    if (!submittable() && commands_.size() < kMaxCommands &&
+        !backlog_.full_with_open()) {
+      return;
+    }
+  }
+  submit(lock);
 }
 
 void Stream::flush() {
-  const std::lock_guard lock(context_.mutex);
+  Lock lock(context_.mutex);
   context_.require_healthy();
+  submit(lock);
+}
+
+void Stream::submit(Lock& lock) {
+  if (dirty_) await_submittable(lock);
   flush_locked();
+}
+
+bool Stream::busy() const {
+  return submitted_ != context_.completed_window;
+}
+
+bool Stream::submittable() const {
+  return commands_.ready() && !(submit_waits_ && busy());
+}
+
+void Stream::await_submittable(Lock& lock) {
+  if (submittable()) return;
+  context_.pipelines->await(
+      lock, [this] { return submittable() || context_.errors.lost(); });
+  context_.require_healthy();
 }
 
 void Stream::flush_locked() {
@@ -212,13 +272,12 @@ void Stream::flush_locked() {
     context_.errors.rethrow();
   }
   WGPUCommandBuffer commands = nullptr;
-  if (!commands_.empty()) {
-    try {
-      commands = commands_.encode(params_group_);
-    } catch (...) {
-      close_window();
-      throw;
-    }
+  try {
+    drop_failed();
+    if (!commands_.empty()) commands = commands_.encode(params_group_);
+  } catch (...) {
+    close_window();
+    throw;
   }
   // Queue order: the previous window has been submitted, so that its
   // parameters are read before this write lands.
@@ -226,15 +285,14 @@ void Stream::flush_locked() {
     context_.procs.QueueWriteBuffer(context_.queue, params_buffer_, 0,
                                     params_.data(), params_used_);
   }
+  if (busy()) context_.poll();
   submit_window(commands);
-  throttle();
 }
 
 void Stream::submit_window(WGPUCommandBuffer commands) {
   const Procs& procs = context_.procs;
-  Submitted& entry = ring_[serial_ % kRing];
-  entry.submission = context_.implementation->submit(
-      context_.queue, commands != nullptr ? 1 : 0, &commands);
+  const auto before = Backlog::Clock::now();
+  procs.QueueSubmit(context_.queue, commands != nullptr ? 1 : 0, &commands);
   if (commands != nullptr) procs.CommandBufferRelease(commands);
   WGPUQueueWorkDoneCallbackInfo callback =
       WGPU_QUEUE_WORK_DONE_CALLBACK_INFO_INIT;
@@ -242,25 +300,24 @@ void Stream::submit_window(WGPUCommandBuffer commands) {
   callback.callback = on_window_done;
   callback.userdata1 = &context_.completed_window;
   callback.userdata2 = reinterpret_cast<void*>(serial_);
-  entry.future = procs.QueueOnSubmittedWorkDone(context_.queue, callback);
+  procs.QueueOnSubmittedWorkDone(context_.queue, callback);
   submitted_ = serial_++;
   ++context_.stats.submits;
+  backlog_.submit(before, Backlog::Clock::now());
   close_window();
 }
 
 void Stream::close_window() noexcept {
   commands_.clear();
+  backlog_.drop();
+  context_.bind_groups->release_evicted();
   written_ = 0;
   params_used_ = 0;
   dirty_ = false;
 }
 
-void Stream::throttle() {
-  if (submitted_ - context_.completed_window <= kMaxAhead) return;
-  context_.implementation->poll(context_.target());
-  if (submitted_ - context_.completed_window > kMaxAhead) {
-    wait_locked(submitted_ - kMaxAhead);
-  }
+void Stream::observe() {
+  backlog_.observe(context_.completed_window, Backlog::Clock::now());
 }
 
 uint64_t Stream::record() {
@@ -274,60 +331,76 @@ bool Stream::done(uint64_t serial) {
   context_.require_healthy();
   // Nobody else may ever submit the open window, and then a loop that asks
   // would not end.
-  if (serial > submitted_) flush_locked();
-  const uint64_t target = std::min(serial, submitted_);
-  if (context_.completed_window < target) {
-    context_.implementation->poll(context_.target());
+  if (busy() || !commands_.ready()) {
+    context_.poll();
+    context_.pipelines->collect();
     context_.require_healthy();
   }
-  return context_.completed_window >= target;
+  if (serial > submitted_ && submittable()) flush_locked();
+  return serial <= submitted_ ? context_.completed_window >= serial
+                              : submittable() && !busy();
 }
 
 void Stream::wait(uint64_t serial) {
-  const std::lock_guard lock(context_.mutex);
+  Lock lock(context_.mutex);
   context_.require_healthy();
-  if (serial > submitted_) flush_locked();
-  wait_locked(std::min(serial, submitted_));
+  if (serial > submitted_) submit(lock);
+  wait_for(lock, std::min(serial, submitted_));
 }
 
 void Stream::synchronize() {
-  const std::lock_guard lock(context_.mutex);
+  Lock lock(context_.mutex);
   context_.require_healthy();
-  if (faults_used_) {
-    std::array<uint32_t, 4> words;
-    read_back(faults_->handle_, 0, words.data(), sizeof words);
-  }
-  wait_idle_locked();
-  context_.pipelines->settle();
+  if (faults_used_) read_back(lock, nullptr, nullptr, 0, nullptr, 0);
+  wait_idle(lock);
+  context_.pipelines->settle(lock);
+  throw_untold();
 }
 
-void Stream::wait_idle_locked() {
-  flush_locked();
-  wait_locked(submitted_);
+void Stream::wait_idle(Lock& lock) {
+  submit(lock);
+  wait_for(lock, submitted_);
 }
 
-void Stream::wait_locked(uint64_t serial) {
-  if (context_.completed_window < serial) {
-    ++context_.stats.waits;
-    const Submitted& entry = ring_[serial % kRing];
-    const WaitTarget target = context_.target(entry.future, entry.submission);
-    constexpr int kPatience = 100;
-    for (int turn = 0; context_.completed_window < serial; ++turn) {
-      if (context_.errors.lost()) break;
-      context_.implementation->wait(target);
-      if (turn > kPatience) {
-        std::this_thread::sleep_for(std::chrono::microseconds(50));
-      }
+void Stream::wait_for(Lock& lock, uint64_t serial) {
+  context_.wait(lock, [&] {
+    return context_.completed_window >= serial || context_.errors.lost();
+  });
+  context_.require_healthy();
+}
+
+void Stream::drop_failed() {
+  for (const CommandList::Missing& missing : commands_.drop_failed()) {
+    const std::string& text = missing.kernel->failure_;
+    if (untold_.empty()) untold_ = text;
+    const Buffer* buffer = missing.use.buffer;
+    // Who freed it does not miss it.
+    if (buffer->live_ && buffer->allocation_ == missing.use.allocation) {
+      failures_[buffer] = {missing.use.allocation, text};
     }
   }
-  context_.require_healthy();
+}
+
+void Stream::check_failed(const Buffer* buffer) {
+  const auto node = failures_.extract(buffer);
+  if (!node || node.mapped().allocation != buffer->allocation_) return;
+  if (untold_ == node.mapped().text) untold_.clear();
+  throw ShaderError(node.mapped().text);
+}
+
+void Stream::forgive(const Buffer* buffer, uint64_t offset, uint64_t bytes) {
+  if (offset == 0 && bytes >= buffer->requested_) failures_.erase(buffer);
+}
+
+void Stream::throw_untold() {
+  if (!untold_.empty()) throw ShaderError(std::exchange(untold_, {}));
 }
 
 void Stream::set_window(uint32_t window) {
-  const std::lock_guard lock(context_.mutex);
+  Lock lock(context_.mutex);
   context_.require_healthy();
   window_ = std::max(window, 1u);
-  if (commands_.size() >= window_) flush_locked();
+  close(lock);
 }
 
 void Stream::set_profiling(bool on) {
@@ -341,9 +414,9 @@ void Stream::set_profiling(bool on) {
 }
 
 std::vector<KernelTiming> Stream::take_timings() {
-  const std::lock_guard lock(context_.mutex);
+  Lock lock(context_.mutex);
   context_.require_healthy();
-  return timestamps_.take();
+  return timestamps_.take(lock);
 }
 
 }  // namespace torch_webgpu::hal

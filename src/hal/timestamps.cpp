@@ -8,6 +8,15 @@
 #include "hal/stream.h"
 
 namespace torch_webgpu::hal {
+namespace {
+
+template <typename Work>
+struct Finally {
+  ~Finally() { work(); }
+  Work work;
+};
+
+}  // namespace
 
 TimestampRecorder::TimestampRecorder(Context& context) : context_(context) {}
 
@@ -48,19 +57,30 @@ void TimestampRecorder::ensure_resolve_buffer() {
       kQueries * sizeof(uint64_t), "torch_webgpu timestamps");
 }
 
-std::vector<KernelTiming> TimestampRecorder::take() {
+std::vector<KernelTiming> TimestampRecorder::take(Lock& lock) {
   std::vector<KernelTiming> timings;
   if (chunks_.empty()) return timings;
+  Stream& stream = *context_.stream;
+  // From here on the chunks are this call's; commands that borrow their queries
+  // are submitted before the first one is released.
+  stream.submit(lock);
+  const std::vector<Chunk> chunks = std::exchange(chunks_, {});
+  const Finally release{[&] {
+    for (const Chunk& chunk : chunks)
+      context_.procs.QuerySetRelease(chunk.queries);
+  }};
   ensure_resolve_buffer();
   const double period =
       context_.implementation->timestamp_period(context_.queue);
   std::vector<uint64_t> ticks;
-  for (const Chunk& chunk : chunks_) {
+  for (const Chunk& chunk : chunks) {
     ticks.resize(chunk.kernels.size() * 2);
-    context_.stream->append(CommandList::ResolveQueries{
+    // No other thread comes between: the buffer is shared.
+    stream.await_submittable(lock);
+    stream.add(CommandList::ResolveQueries{
         chunk.queries, static_cast<uint32_t>(ticks.size()), resolve_});
-    context_.stream->read_back(resolve_, 0, ticks.data(),
-                               ticks.size() * sizeof(uint64_t));
+    stream.read_back(lock, resolve_, nullptr, 0, ticks.data(),
+                     ticks.size() * sizeof(uint64_t));
     for (size_t i = 0; i < chunk.kernels.size(); ++i) {
       const auto nanoseconds = [&](size_t at) {
         return static_cast<uint64_t>(static_cast<double>(ticks[at]) * period);
@@ -68,9 +88,6 @@ std::vector<KernelTiming> TimestampRecorder::take() {
       timings.push_back({chunk.kernels[i]->label(), nanoseconds(2 * i),
                          nanoseconds(2 * i + 1)});
     }
-  }
-  for (Chunk& chunk : std::exchange(chunks_, {})) {
-    context_.procs.QuerySetRelease(chunk.queries);
   }
   return timings;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -27,8 +28,8 @@ class TimestampRecorder {
 
   // For the pass of one dispatch of this kernel.
   WGPUPassTimestampWrites next(const Kernel& kernel);
-  // Everything since the last call; submits and waits.
-  std::vector<KernelTiming> take();
+  // Everything since the last call; submits, and gives the lock up to wait.
+  std::vector<KernelTiming> take(std::unique_lock<std::mutex>& lock);
 
  private:
   // WebGPU allows 4096 queries per set, two for each dispatch.

@@ -25,6 +25,23 @@ namespace {
 
 using NoGil = nb::call_guard<nb::gil_scoped_release>;
 
+template <class Work>
+decltype(auto) without_gil(Work&& work) {
+  nb::gil_scoped_release no_gil;
+  return std::forward<Work>(work)();
+}
+
+// A wait for the GPU may come from any operator or torch function, whose caller
+// has released the interpreter's lock or not.
+void* release_gil() {
+  return Py_IsInitialized() && PyGILState_Check() ? PyEval_SaveThread()
+                                                  : nullptr;
+}
+
+void take_gil_back(void* thread) {
+  if (thread) PyEval_RestoreThread(static_cast<PyThreadState*>(thread));
+}
+
 hal::DeviceOptions options_from_python(const nb::object& resolve) {
   nb::gil_scoped_acquire gil;
   try {
@@ -38,6 +55,8 @@ hal::DeviceOptions options_from_python(const nb::object& resolve) {
     options.adapter = nb::cast<std::string>(found.attr("adapter"));
     options.validation = nb::cast<bool>(found.attr("validation"));
     options.cache_folder = nb::cast<std::string>(found.attr("cache_folder"));
+    options.tuning_folder = nb::cast<std::string>(found.attr("tuning_folder"));
+    options.waiting = {release_gil, take_gil_back};
     return options;
   } catch (nb::python_error& error) {
     // Only the sentence: this runs inside operators, whose traceback is
@@ -105,8 +124,9 @@ nb::dict info_dict(const hal::DeviceInfo& info) {
 
 nb::dict stats_dict() {
   // All zero before the device exists: asking must not create it.
-  const hal::Stats stats =
-      ops::device_created() ? ops::device().stats() : hal::Stats{};
+  const hal::Stats stats = without_gil([] {
+    return ops::device_created() ? ops::device().stats() : hal::Stats{};
+  });
   nb::dict result;
   result["dispatches"] = stats.dispatches;
   result["submits"] = stats.submits;
@@ -124,11 +144,8 @@ nb::dict stats_dict() {
 }
 
 nb::list timings_list() {
-  std::vector<hal::KernelTiming> timings;
-  {
-    nb::gil_scoped_release no_gil;
-    timings = ops::device().stream().take_timings();
-  }
+  const std::vector<hal::KernelTiming> timings =
+      without_gil([] { return ops::device().stream().take_timings(); });
   nb::list result;
   for (const hal::KernelTiming& timing : timings) {
     result.append(nb::make_tuple(timing.label, timing.begin_ns, timing.end_ns));
@@ -205,18 +222,28 @@ NB_MODULE(_C, m) {
   m.def("finish", &finish, NoGil());
   m.def("synchronize", [] { ops::device().stream().synchronize(); }, NoGil());
 
-  m.def("adapter_info", [] { return info_dict(ops::device().info()); });
+  m.def("adapter_info", [] {
+    const hal::DeviceInfo& info =
+        without_gil([]() -> auto& { return ops::device().info(); });
+    return info_dict(info);
+  });
   m.def("list_adapters", [] {
+    const auto infos =
+        without_gil([] { return hal::list_adapters(ops::device_options()); });
     nb::list result;
-    for (const auto& info : hal::list_adapters(ops::device_options())) {
+    for (const auto& info : infos) {
       result.append(info_dict(info));
     }
     return result;
   });
   m.def("stats", &stats_dict);
-  m.def("memory_limit", [] { return ops::device().pool().memory_limit(); });
+  m.def(
+      "memory_limit", [] { return ops::device().pool().memory_limit(); },
+      NoGil());
 
-  m.def("set_window", [](uint32_t n) { ops::device().stream().set_window(n); });
+  m.def(
+      "set_window", [](uint32_t n) { ops::device().stream().set_window(n); },
+      NoGil());
   m.def(
       "set_profiling",
       [](bool on) { ops::device().stream().set_profiling(on); }, NoGil());

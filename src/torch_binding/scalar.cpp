@@ -9,8 +9,7 @@
 namespace torch_webgpu::binding {
 namespace {
 
-// A readback: waits for all work before it. The caller has released the
-// interpreter's lock (Tensor.item() does).
+// A readback: waits for all work before it.
 at::Scalar local_scalar(const at::Tensor& self) {
   TORCH_CHECK(
       self.numel() == 1,

@@ -20,6 +20,7 @@ class DeviceOptions:
     adapter: str = ""
     validation: bool = False
     cache_folder: str = ""  # "" = keep no compiled shaders on disk
+    tuning_folder: str = ""  # "" = keep no measurements on disk
 
 
 def _package_folder(package: str) -> Path | None:
@@ -112,13 +113,8 @@ def _find() -> DeviceOptions:
 _CACHING_DAWN = "0.32.0.4"
 
 
-def _cache_folder(found: DeviceOptions) -> str:
-    """Where compiled shaders are kept; wgpu-native has no function for it. A
-    folder for each version, as what one compiled is of no use to another."""
-    if found.implementation != "dawn" or found.library:
-        return ""
-    if importlib.metadata.version("wgpudawn") != _CACHING_DAWN:
-        return ""
+def _kept_in(folder: str) -> str:
+    """A folder for what is kept between processes; "" if there is none."""
     base = os.environ.get("TORCH_WEBGPU_CACHE_DIR")
     if base is None:
         home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser(
@@ -127,7 +123,17 @@ def _cache_folder(found: DeviceOptions) -> str:
         base = os.path.join(home, "torch_webgpu")
         if not os.path.isabs(base):  # there is no home
             return ""
-    return os.path.join(base, f"dawn-{_CACHING_DAWN}") if base else ""
+    return os.path.join(base, folder) if base else ""
+
+
+def _cache_folder(found: DeviceOptions) -> str:
+    """Where compiled shaders are kept; wgpu-native has no function for it. A
+    folder for each version, as what one compiled is of no use to another."""
+    if found.implementation != "dawn" or found.library:
+        return ""
+    if importlib.metadata.version("wgpudawn") != _CACHING_DAWN:
+        return ""
+    return _kept_in(f"dawn-{_CACHING_DAWN}")
 
 
 def resolve() -> DeviceOptions:
@@ -140,4 +146,5 @@ def resolve() -> DeviceOptions:
         adapter=os.environ.get("TORCH_WEBGPU_ADAPTER", "").strip(),
         validation=os.environ.get("TORCH_WEBGPU_VALIDATION", "") == "1",
         cache_folder=_cache_folder(found),
+        tuning_folder=_kept_in("autotune"),
     )

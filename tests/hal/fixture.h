@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -66,6 +67,22 @@ struct Affine {
 
 void run_add(Device& device, Buffer* a, Buffer* b, Buffer* out, uint32_t count);
 void run_affine(Device& device, Buffer* data, const Affine& params);
+
+// Keeps the GPU busy: dispatches of a known length.
+class Spinner {
+ public:
+  explicit Spinner(Device& device);
+  // Records one dispatch that takes at least about so long.
+  void run(double seconds);
+
+ private:
+  void loop(uint32_t count);
+  Device& device_;
+  Scoped data_;
+  double seconds_per_loop_ = 0.0;
+};
+
+double seconds_since(std::chrono::steady_clock::time_point start);
 
 // The text of the exception of type E that `call` throws; fails if none.
 template <typename E, typename Call>

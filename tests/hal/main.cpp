@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <array>
 #include <string>
 
 #include "fixture.h"
@@ -82,6 +84,49 @@ void run_affine(Device& device, Buffer* data, const Affine& params) {
       device.compile(affine_shader()), bindings, bytes_of(params),
       fold((params.count + 63) / 64,
            device.info().limits.max_workgroups_per_dimension));
+}
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
+      .count();
+}
+
+Spinner::Spinner(Device& device) : device_(device), data_(device, 256) {
+  constexpr uint32_t kLoops = 1'000'000;
+  loop(1);
+  device_.stream().synchronize();
+  // The shortest of some: a busy machine makes it longer, never shorter.
+  seconds_per_loop_ = 1.0;
+  for (int i = 0; i < 5; ++i) {
+    const auto start = std::chrono::steady_clock::now();
+    loop(kLoops);
+    device_.stream().synchronize();
+    seconds_per_loop_ =
+        std::min(seconds_per_loop_, seconds_since(start) / kLoops);
+  }
+}
+
+void Spinner::run(double seconds) {
+  loop(static_cast<uint32_t>(seconds / seconds_per_loop_));
+}
+
+void Spinner::loop(uint32_t count) {
+  ShaderSource source;
+  source.label = "test_spin";
+  source.bindings = {Access::ReadWrite};
+  source.wgsl = R"(
+    @group(0) @binding(0) var<storage, read_write> data: array<u32>;
+    @group(1) @binding(0) var<uniform> count: vec4u;
+    @compute @workgroup_size(1) fn main() {
+      var x = data[0];
+      for (var i = 0u; i < count.x; i++) { x = (x ^ (x >> 7u)) * 1664525u + i; }
+      data[0] = x;
+    }
+  )";
+  const BufferBinding bindings[] = {{data_}};
+  const std::array<uint32_t, 4> params = {count};
+  device_.stream().dispatch(device_.compile(source), bindings, bytes_of(params),
+                            {});
 }
 
 }  // namespace torch_webgpu::hal::testing

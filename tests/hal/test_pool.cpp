@@ -28,15 +28,18 @@ TEST(SizeClass, RoundsFinelyThenInEighths) {
   EXPECT_EQ(BufferPool::size_class(kMiB, no_limit), kMiB);
   EXPECT_EQ(BufferPool::size_class(kMiB + 1, no_limit), kMiB + kMiB / 8);
   EXPECT_EQ(BufferPool::size_class(9 * kMiB + 1, no_limit), 10 * kMiB);
-  // A class that the adapter cannot make shrinks to the words asked for.
-  EXPECT_EQ(BufferPool::size_class(9 * kMiB + 1, 9 * kMiB + 4), 9 * kMiB + 4);
+  // A class that the adapter cannot make shrinks to the vectors asked for.
+  EXPECT_EQ(BufferPool::size_class(9 * kMiB + 1, 9 * kMiB + 16), 9 * kMiB + 16);
 }
 
 TEST(SizeClass, NeverBelowTheRequest) {
   for (uint64_t bytes = 1; bytes < 64 * kMiB; bytes += bytes / 7 + 1) {
     const uint64_t size = BufferPool::size_class(bytes, uint64_t{1} << 31);
+    const uint64_t tight =
+        BufferPool::size_class(bytes, (bytes + 15) / 16 * 16);
+    EXPECT_EQ(tight % 16, 0u);
     EXPECT_GE(size, bytes);
-    EXPECT_EQ(size % 4, 0u);
+    EXPECT_EQ(size % 16, 0u);
     EXPECT_LE(size, std::max<uint64_t>(256, bytes + bytes / 8 + 256));
   }
 }

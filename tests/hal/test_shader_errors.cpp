@@ -164,6 +164,79 @@ TEST_F(DeferredShaders, ThatCannotBeMadeAreNamedAtTheLatestByARead) {
   EXPECT_EQ(data.read<uint32_t>(1)[0], 1u);
 }
 
+// One that cannot be made takes down what uses its result, not its window.
+TEST_F(DeferredShaders, ThatCannotBeMadeFailAlone) {
+  Stream& stream = device_.stream();
+  stream.synchronize();
+  const Scoped before(device_, std::vector<float>(64, 1.0f));
+  const Scoped failed(device_, std::vector<float>(64, 1.0f));
+  const Scoped copied(device_, 256), added(device_, 256), after(device_, 256);
+  run_affine(device_, before, {64, 2.0f, 0.0f});
+  bool deferred = true;
+  try {
+    const BufferBinding bindings[] = {{failed}};
+    stream.dispatch(device_.compile(unmakable("unmakable_three")), bindings, {},
+                    {});
+  } catch (const ShaderError&) {
+    deferred = false;  // its own call failed
+  }
+  stream.copy(failed, 0, copied, 0, 256);
+  run_add(device_, copied, before, added, 64);
+  stream.copy(before, 0, after, 0, 256);
+  EXPECT_EQ(before.read(1)[0], 2.0f);
+  EXPECT_EQ(after.read(1)[0], 2.0f);
+  if (!deferred) {
+    EXPECT_EQ(added.read(1)[0], 3.0f);
+    return;
+  }
+  const auto text = message_of<ShaderError>([&] { added.read(1); });
+  EXPECT_TRUE(contains(text, "unmakable_three")) << text;
+  // Told once for each buffer; a call that would use one records nothing.
+  EXPECT_THROW(run_add(device_, copied, before, after, 64), ShaderError);
+  EXPECT_EQ(after.read(1)[0], 2.0f);
+  EXPECT_THROW(failed.read(1), ShaderError);
+  EXPECT_EQ(failed.read(1)[0], 1.0f);
+  EXPECT_NO_THROW(stream.synchronize());
+}
+
+TEST_F(DeferredShaders, ThatCannotBeMadeDoNotHurtNewData) {
+  Stream& stream = device_.stream();
+  const auto fail = [&](Buffer* buffer, const std::string& label) {
+    const BufferBinding bindings[] = {{buffer}};
+    try {
+      stream.dispatch(device_.compile(unmakable(label)), bindings, {}, {});
+    } catch (const ShaderError&) {
+      // An implementation that makes pipelines at once.
+    }
+  };
+  // Of the tensor that comes after, in the same buffer and window.
+  Buffer* old = device_.pool().allocate(54321);
+  fail(old, "unmakable_four");
+  device_.pool().free(old);
+  Buffer* reused = device_.pool().allocate(54321);
+  ASSERT_EQ(reused, old);
+  stream.clear(reused, 0, 1024);
+  run_affine(device_, reused, {64, 1.0f, 4.0f});
+  float value = 0.0f;
+  stream.read(reused, 0, &value, 4);
+  EXPECT_EQ(value, 4.0f);
+  device_.pool().free(reused);
+  // And of what is written anew.
+  const Scoped data(device_, std::vector<float>(64, 1.0f));
+  fail(data, "unmakable_five");
+  stream.flush();
+  const std::vector<float> values(64, 7.0f);
+  stream.write(data, 0, values.data(), 256);
+  EXPECT_EQ(data.read(1)[0], 7.0f);
+  try {
+    stream.synchronize();
+    EXPECT_EQ(device_.info().implementation, "wgpu");
+  } catch (const ShaderError& error) {
+    EXPECT_TRUE(contains(error.what(), "unmakable_four")) << error.what();
+  }
+  EXPECT_NO_THROW(stream.synchronize());
+}
+
 TEST_F(DeferredShaders, ThatNobodyUsesDisturbNobody) {
   const auto device = Device::create(options());
   for (int i = 0; i < 20; ++i)

@@ -11,7 +11,11 @@ class Window : public ::testing::Test {
   ~Window() override { device_.stream().set_window(64); }
   uint64_t submits_of(uint32_t window, int dispatches) {
     const Scoped data(device_, std::vector<float>(64, 0.0f));
-    device_.stream().synchronize();
+    // What is new, or slow at first, is submitted in smaller windows.
+    for (int i = 0; i < 4; ++i) {
+      run_affine(device_, data, {64, 1.0f, 0.0f});
+      device_.stream().synchronize();
+    }
     device_.stream().set_window(window);
     const uint64_t before = device_.stats().submits;
     for (int i = 0; i < dispatches; ++i) {
@@ -26,9 +30,13 @@ class Window : public ::testing::Test {
 };
 
 TEST_F(Window, FullOnesAreSubmitted) {
-  EXPECT_EQ(submits_of(64, 300), 5u);
-  EXPECT_EQ(submits_of(64, 64), 1u);
-  EXPECT_EQ(submits_of(300, 300), 1u);
+  // More where the machine is so busy that little looks long, fewer where a
+  // submit would wait for the GPU: then a window grows.
+  const bool grows = device_.info().implementation == "wgpu";
+  EXPECT_LE(submits_of(64, 300), 8u);
+  EXPECT_GE(submits_of(64, 300), grows ? 2u : 5u);
+  EXPECT_LE(submits_of(64, 64), 2u);
+  EXPECT_LE(submits_of(300, 300), 3u);
 }
 
 TEST_F(Window, OfOneSubmitsEachDispatch) {
@@ -57,7 +65,7 @@ TEST_F(Window, FullParametersAreSubmitted) {
   device_.stream().synchronize();
   device_.stream().set_window(1u << 30);
   const uint64_t before = device_.stats().submits;
-  constexpr int kDispatches = 1500;
+  constexpr int kDispatches = 6000;
   for (int i = 0; i < kDispatches; ++i) {
     device_.stream().dispatch(kernel, bindings, params, {});
   }

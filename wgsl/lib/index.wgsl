@@ -19,18 +19,15 @@ fn place_of_i64(index: vec2<u32>) -> u32 {
   return no_place;
 }
 
-// The first report stays until the host has read it.
+// The first report stays until the host has read it: whoever finds the first
+// word clear, and takes it, writes the others. Later ones only set its highest
+// bit, which is no part of a code.
 fn report_outside(index: vec2<u32>) {
-  loop {
-    if atomic_swap_f(0u, 0u, p.fault) {
-      write_f(1u, index.x);
-      write_f(2u, index.y);
-      write_f(3u, p.bound);
-      break;
-    }
-    if read_f(0u) != 0u {
-      break;
-    }
+  if atomic_or_f(0u, 0x80000000u) == 0u {
+    write_f(1u, index.x);
+    write_f(2u, index.y);
+    write_f(3u, p.bound);
+    atomic_or_f(0u, p.fault);
   }
 }
 

@@ -5,10 +5,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <numeric>
 
 #include "ops/index/index_walk.h"
 #include "ops/index/indexed_kernel.h"
+#include "ops/kernel/each.h"
 #include "ops/kernel/family.h"
 #include "ops/kernel/launch.h"
 #include "ops/kernel/profile.h"
@@ -34,7 +36,7 @@ DType carrier_of(size_t bytes) {
 struct ReadVariant {
   uint16_t workgroup;
   uint8_t dtype, kind;
-  uint8_t in_units;  // of 16 bytes, whatever the dtype
+  uint8_t rows;  // of 16-byte units, whatever the dtype
   uint8_t windows_a, windows_i, windows_o;
   static constexpr uint8_t ReadVariant::* kWindows[] = {
       &ReadVariant::windows_a, &ReadVariant::windows_i,
@@ -45,29 +47,38 @@ wgsl::KernelText describe_read(const ReadVariant& v) {
   const auto dtype = static_cast<DType>(v.dtype);
   const auto kind = static_cast<IndexKind>(v.kind);
   wgsl::KernelText text;
-  const auto width = v.in_units ? wgsl::Width::Quad : wgsl::Width::Element;
-  text.file = v.in_units ? "indexed_rows" : "indexed_read";
-  text.label = fmt::format("{}_{}_by_{}_x{}_w{}{}{}", text.file,
-                           wgsl::name_of(dtype), name_of(kind), v.workgroup,
-                           v.windows_a, v.windows_i, v.windows_o);
-  text.operands = {{"a", dtype, Mode::Read, v.windows_a, "", width},
+  text.label =
+      fmt::format("indexed_{}_{}_by_{}_x{}_w{}{}{}", v.rows ? "rows" : "read",
+                  wgsl::name_of(dtype), name_of(kind), v.workgroup, v.windows_a,
+                  v.windows_i, v.windows_o);
+  text.operands = {{"a", dtype, Mode::Read, v.windows_a, "",
+                    v.rows ? wgsl::Width::Quad : wgsl::Width::Element},
                    index_operand(kind, v.windows_i),
-                   {"o", dtype, Mode::Write, v.windows_o, "", width},
+                   each_operand(dtype, v.windows_o),
                    fault_operand(kind)};
   text.walks = {{"at", {"a", "i"}}};
   text.compute = wgsl::compute_of(dtype);
-  text.substitutions = {{"place", place_text(kind)},
-                        {"workgroup", std::to_string(v.workgroup)}};
   text.params = IndexedParams::wgsl();
+  const std::string place = place_text(kind);
+  if (v.rows) {
+    text.file = "indexed_rows";
+    text.substitutions = {{"place", place},
+                          {"workgroup", std::to_string(v.workgroup)}};
+  } else {
+    make_each(
+        text,
+        wgsl::substitute(wgsl::embedded("indexed_read"), {{"place", place}}),
+        v.workgroup);
+  }
   return text;
 }
 
 std::vector<ReadVariant> enumerate_reads() {
   std::vector<ReadVariant> all;
-  const auto list = [&](DType dtype, bool in_units) {
+  const auto list = [&](DType dtype, bool rows) {
     for (const IndexKind kind : {IndexKind::None, IndexKind::Long,
                                  IndexKind::Int, IndexKind::Offset}) {
-      all.push_back({64, uint8_t(dtype), uint8_t(kind), in_units, 1, 1, 1});
+      all.push_back({64, uint8_t(dtype), uint8_t(kind), rows, 1, 1, 1});
     }
   };
   for (const size_t bytes : {1, 2, 4, 8})
@@ -224,9 +235,9 @@ void launch_write(const at::Tensor& self, const Indexing& indexing,
                reports(indexing.kind));
 }
 
-// Counts in units of `per` elements from now on, if everything is made of them:
-// rows that stand together and at multiples of it.
-bool count_in_units(IndexedParams& p, uint32_t per) {
+// Counts in units of `per` elements and in rows of these from now on, if
+// everything is made of them: rows that stand together, at multiples of it.
+bool count_in_rows(IndexedParams& p, uint32_t per) {
   const bool rows = p.at.rank > 0 && p.at_a[0] == 1 && p.at_i[0] == 0;
   if (!rows || p.at.sizes[0] % per != 0 || p.offset_a % per != 0 ||
       p.offset_o % per != 0 || p.stride % per != 0) {
@@ -237,21 +248,35 @@ bool count_in_units(IndexedParams& p, uint32_t per) {
     if (backwards || p.at_a[d] % per != 0) return false;
   }
   wgsl::params::Walk at;
-  const auto add = [&](uint32_t size, uint32_t stride_a, uint32_t stride_i) {
-    if (size == 1) return;
-    p.at_a[at.rank] = stride_a;
-    p.at_i[at.rank] = stride_i;
-    at.add(size);
-  };
-  add(p.at.sizes[0] / per, 1, 0);
-  for (uint32_t d = 1; d < p.at.rank; ++d)
-    add(p.at.sizes[d], p.at_a[d] / per, p.at_i[d]);
+  for (uint32_t d = 1; d < p.at.rank; ++d) {
+    at.add(p.at.sizes[d]);
+    p.at_a[d - 1] = p.at_a[d] / per;
+    p.at_i[d - 1] = p.at_i[d];
+  }
+  p.units = p.at.sizes[0] / per;
+  p.count /= p.at.sizes[0];
+  p.at_a[at.rank] = p.at_i[at.rank] = 0;
   p.at = at;
   p.offset_a /= per;
   p.offset_o /= per;
   p.stride /= per;
-  p.count /= per;
   return true;
+}
+
+// How the rows are divided; the number of workgroups.
+uint64_t divide_rows(IndexedParams& p) {
+  const Profile& adapter = profile();
+  // A thread of a CPU has many units, neighbours on a GPU have one each.
+  const bool cpu = adapter.kind == Profile::Kind::Cpu;
+  const uint32_t lanes =
+      std::clamp<uint32_t>(std::bit_ceil(p.units), 1, cpu ? 8 : 64);
+  p.lanes = uint32_t(std::bit_width(lanes)) - 1;
+  const uint64_t enough =
+      uint64_t(adapter.enough_workgroups) * adapter.workgroup / lanes;
+  p.parts = uint32_t(std::clamp<uint64_t>(
+      enough / p.count, 1, std::max<uint32_t>(p.units / lanes, 1)));
+  p.each = uint32_t(ceil_div(p.units, p.parts));
+  return ceil_div(uint64_t(p.count) * p.parts, adapter.workgroup / lanes);
 }
 
 // The step for an assignment or combination of one dtype. `alone` is true when
@@ -326,31 +351,23 @@ void indexed_read(const at::Tensor& self, const Indexing& indexing,
   }
   set_index(p, walk);
   p.offset_a = uint32_t(walk.self_offset - origin_of(self) * (pairs ? 2 : 1));
-  p.offset_o = offset_of(out) * (pairs ? 2 : 1);
-  p.count = uint32_t(count_of(walk));
-  const Profile& adapter = profile();
   const bool indexed = walk.kind != IndexKind::None;
   ReadVariant v{
-      adapter.workgroup,  uint8_t(carrier_of(out.element_size())),
-      uint8_t(walk.kind), 0,
-      windows_of(self),   indexed ? windows_of(walk.index) : uint8_t(1),
+      profile().workgroup, uint8_t(carrier_of(out.element_size())),
+      uint8_t(walk.kind),  0,
+      windows_of(self),    indexed ? windows_of(walk.index) : uint8_t(1),
       windows_of(out)};
-  uint64_t items;
-  if (v.windows_a == 1 && v.windows_o == 1 &&
-      count_in_units(p, 16 / uint32_t(pairs ? 8 : out.element_size()))) {
-    v.in_units = 1;
+  uint64_t groups =
+      set_each(p, offset_of(out) * (pairs ? 2 : 1), uint32_t(count_of(walk)));
+  if (count_in_rows(p, 16 / uint32_t(pairs ? 8 : out.element_size()))) {
+    v.rows = 1;
     v.dtype = uint8_t(DType::I32);
-    items = p.count;
-  } else {
-    const uint32_t lanes = wgsl::lanes_of(static_cast<DType>(v.dtype));
-    items = ceil_div(p.count + p.offset_o % lanes, lanes);
+    groups = divide_rows(p);
   }
-  p.share = adapter.rounds(items);
   c10::SmallVector<const at::TensorBase*, 3> tensors{&self};
   if (indexed) tensors.push_back(&walk.index);
   tensors.push_back(&out);
-  launch_bytes(reads(v), tensors, std::as_bytes(std::span(&p, 1)),
-               ceil_div(items, uint64_t(p.share) * v.workgroup),
+  launch_bytes(reads(v), tensors, std::as_bytes(std::span(&p, 1)), groups,
                reports(walk.kind));
 }
 

@@ -29,6 +29,10 @@ namespace torch_webgpu::ops {
   X(u32, offset_i) \
   X(u32, count) \
   X(u32, share) \
+  X(u32, units) \
+  X(u32, parts) \
+  X(u32, each) \
+  X(u32, lanes) \
   X(u32, inner) \
   X(u32, bound) \
   X(u32, stride) \

@@ -33,32 +33,38 @@ uint32_t binding_words(const Operand& operand) {
   return 1;
 }
 
-// One accessor over a buffer that is bound whole or in windows; {} is the
-// place of the word.
+// What an accessor's argument i counts: 32-bit words, or the binding's elements
+// (which are words, too, unless the operand is wide).
+enum class Count : uint8_t { Words, Elements };
+
+// One accessor over a view that is bound whole or in windows; {} in the
+// statement is the place of what it accesses.
 std::string over_windows(const Operand& operand, const std::string& head,
-                         const std::string& statement) {
-  const std::string& name = operand.name;
-  const auto at = [&](const std::string& place) {
-    return replace_all(statement, "{}", place);
+                         const std::string& statement, Count count) {
+  const uint32_t words = binding_words(operand);
+  const uint32_t shift = words / 2;  // 1, 2 or 4 words
+  const bool part = count == Count::Words && words > 1;
+  const auto at = [&](uint32_t window, const char* index) {
+    const std::string element =
+        part ? fmt::format("[{0} >> {1}u][{0} & {2}u]", index, shift, words - 1)
+             : fmt::format("[{}]", index);
+    return replace_all(
+        statement, "{}",
+        fmt::format("words_{}_{}{}", operand.name, window, element));
   };
   if (operand.windows == 1) {
-    const uint32_t words = binding_words(operand);
-    const std::string place =
-        words == 1 ? "[i]"
-                   : fmt::format("[i >> {}u][i & {}u]", words / 2, words - 1);
-    return fmt::format("{} {{\n  {}\n}}\n", head,
-                       at("words_" + name + "_0" + place));
+    return fmt::format("{} {{\n  {}\n}}\n", head, at(0, "i"));
   }
+  const uint32_t bits =
+      count == Count::Words ? kWindowShift : kWindowShift - shift;
   std::string text =
       fmt::format("{} {{\n  let at = i & {}u;\n  switch i >> {}u {{\n", head,
-                  (1u << kWindowShift) - 1, kWindowShift);
+                  (1u << bits) - 1, bits);
   for (uint32_t w = 0; w + 1 < operand.windows; ++w) {
-    text += fmt::format("    case {}u: {{\n      {}\n    }}\n", w,
-                        at(fmt::format("words_{}_{}[at]", name, w)));
+    text += fmt::format("    case {}u: {{\n      {}\n    }}\n", w, at(w, "at"));
   }
-  text += fmt::format(
-      "    default: {{\n      {}\n    }}\n  }}\n}}\n",
-      at(fmt::format("words_{}_{}[at]", name, operand.windows - 1)));
+  text += fmt::format("    default: {{\n      {}\n    }}\n  }}\n}}\n",
+                      at(operand.windows - 1, "at"));
   return text;
 }
 
@@ -74,13 +80,16 @@ void add_quads(Linker& linker, const Operand& operand) {
     return;
   }
   if (binding_words(operand) != std::min(bytes_of(operand.dtype), 4u)) return;
-  linker.add("read4_" + name, fmt::format("fn read4_{0}(q: u32) -> {1} {{\n"
-                                          "  return words_{0}_0[q];\n}}\n",
-                                          name, quad_words(operand.dtype)));
-  linker.add("write4_" + name,
-             fmt::format("fn write4_{0}(q: u32, value: {1}) {{\n"
-                         "  words_{0}_0[q] = value;\n}}\n",
-                         name, quad_words(operand.dtype)));
+  const char* words = quad_words(operand.dtype);
+  linker.add("read4_" + name,
+             over_windows(operand,
+                          fmt::format("fn read4_{}(i: u32) -> {}", name, words),
+                          "return {};", Count::Elements));
+  linker.add(
+      "write4_" + name,
+      over_windows(operand,
+                   fmt::format("fn write4_{}(i: u32, value: {})", name, words),
+                   "{} = value;", Count::Elements));
 }
 
 // The part of chunk `c` that holds the words of quad j.
@@ -175,7 +184,7 @@ void add_accessors(Linker& linker, const Operand& operand, uint32_t chunk) {
   const auto write_head = fmt::format("fn write_{}(i: u32, value: u32)", name);
   const auto add = [&](const std::string& function, const std::string& head,
                        const std::string& statement) {
-    linker.add(function, over_windows(operand, head, statement));
+    linker.add(function, over_windows(operand, head, statement, Count::Words));
   };
   switch (operand.mode) {
     case Mode::Read:

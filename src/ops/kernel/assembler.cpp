@@ -28,14 +28,14 @@ std::string repeat_lines(std::string_view text,
   return result;
 }
 
-std::string_view find_template(const std::string& name) {
-  for (const auto& entry : templates()) {
-    if (entry.name == name) return entry.text;
-  }
-  TORCH_INTERNAL_ASSERT(false, "no wgsl/", name, ".wgsl");
-}
-
 }  // namespace
+
+std::string_view embedded(const std::string& stem) {
+  for (const auto& entry : templates()) {
+    if (entry.name == stem) return entry.text;
+  }
+  TORCH_INTERNAL_ASSERT(false, "no wgsl/**/", stem, ".wgsl");
+}
 
 std::string substitute(std::string_view text, const Substitutions& values) {
   std::string result(text);
@@ -83,8 +83,7 @@ hal::ShaderSource assemble(const KernelText& kernel) {
     head += kernel.params + "@group(1) @binding(0) var<uniform> p: Params;\n";
   }
   auto text = repeat_lines(
-      kernel.text.empty() ? find_template(kernel.file) : kernel.text,
-      kernel.repeat);
+      kernel.text.empty() ? embedded(kernel.file) : kernel.text, kernel.repeat);
   source.wgsl = linker.link(head + substitute(text, kernel.substitutions));
   return source;
 }

@@ -37,7 +37,10 @@ struct KernelText {
 
 hal::ShaderSource assemble(const KernelText&);
 
-// Fills {{key}} of one text: for expressions inside substitutions.
+// The text of a file in wgsl/, by its stem.
+std::string_view embedded(const std::string& stem);
+
+// Fills {{key}} of one text: for what is itself a substitution.
 std::string substitute(std::string_view text,
                        const std::vector<std::pair<std::string, std::string>>&);
 

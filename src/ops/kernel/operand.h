@@ -40,7 +40,7 @@ struct Operand {
   std::string name;
   DType dtype;
   Mode mode = Mode::Read;
-  uint32_t windows = 1;     // bindings that the buffer needs; Width::Element
+  uint32_t windows = 1;     // bindings that the view needs; 1 for Width::Chunk
   std::string shared_with;  // for Mode::Shared
   Width width = Width::Element;
 };

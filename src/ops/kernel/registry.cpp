@@ -1,5 +1,8 @@
 #include "ops/kernel/registry.h"
 
+#include <cstdlib>
+#include <string_view>
+
 namespace torch_webgpu::ops {
 namespace {
 
@@ -19,6 +22,14 @@ std::vector<ListedKernel> list_kernels() {
   for (const auto& lister : listers())
     lister(all);
   return all;
+}
+
+bool checks_listed() {
+  static const bool on = [] {
+    const char* asked = std::getenv("TORCH_WEBGPU_CHECK_LISTED");
+    return asked != nullptr && std::string_view(asked) == "1";
+  }();
+  return on;
 }
 
 }  // namespace torch_webgpu::ops

@@ -22,4 +22,8 @@ std::vector<ListedKernel> list_kernels();
 using Lister = std::function<void(std::vector<ListedKernel>&)>;
 void register_family(Lister);
 
+// TORCH_WEBGPU_CHECK_LISTED=1, as the tests set it: a kernel that is compiled
+// but not represented in its family's list is an error.
+bool checks_listed();
+
 }  // namespace torch_webgpu::ops

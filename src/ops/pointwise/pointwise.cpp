@@ -3,10 +3,12 @@
 
 #include <ATen/ops/empty.h>
 #include <c10/util/SmallVector.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <limits>
 
+#include "ops/kernel/autotune.h"
 #include "ops/kernel/launch.h"
 #include "ops/kernel/profile.h"
 #include "ops/pointwise/pointwise_kernel.h"
@@ -69,6 +71,10 @@ class Plan {
   bool is_bound(size_t i) const { return !sources_[i].is_scalar(); }
   bool all_dense() const;
   bool choose_chunks();
+  // What the rounds of all threads together have to do.
+  uint64_t items() const;
+  void tune();
+  void dispatch();
   uint32_t bind_tensor(const at::Tensor& view);
   void set_walk();
 
@@ -192,7 +198,6 @@ bool Plan::choose_chunks() {
     ++view;
   }
   variant_.form = Form::Chunk;
-  params_.share = profile().rounds(ceil_div(params_.count, size));
   return true;
 }
 
@@ -203,9 +208,6 @@ bool Plan::choose(bool only_chunks) {
   if (!choose_chunks()) {
     if (only_chunks) return false;
     variant_.form = Form::Element;
-    params_.share = profile().rounds(
-        ceil_div(params_.count, wgsl::lanes_of(pointwise_output(
-                                    op_, static_cast<DType>(variant_.dtype)))));
     variant_.access_o = Access::Dense;
     variant_.access.fill(geometry_.rank > 0 ? Access::Walked : Access::Dense);
   }
@@ -219,6 +221,7 @@ bool Plan::choose(bool only_chunks) {
                        return access != Access::Dense;
                      });
   if (walks) set_walk();
+  params_.share = adapter.rounds(items());
   return true;
 }
 
@@ -241,18 +244,60 @@ void Plan::launch() {
   for (size_t i = 0; i < scalars_.size(); ++i) {
     params_.*kScalars[i] = encode(scalars_.begin()[i], dtype_);
   }
-  const DType in = static_cast<DType>(variant_.in_dtype);
+  if (autotuning()) tune();
+  dispatch();
+}
+
+uint64_t Plan::items() const {
   const DType to = pointwise_output(op_, static_cast<DType>(variant_.dtype));
-  uint64_t items;
   if (variant_.form == Form::Chunk) {
-    items = ceil_div(params_.count, chunk_size(op_, in, to));
-  } else {
-    const uint32_t lanes = wgsl::lanes_of(to);
-    items = ceil_div(params_.offset_o % lanes + uint64_t(params_.count), lanes);
+    const DType in = static_cast<DType>(variant_.in_dtype);
+    return ceil_div(params_.count, chunk_size(op_, in, to));
   }
+  const uint32_t lanes = wgsl::lanes_of(to);
+  return ceil_div(params_.offset_o % lanes + uint64_t(params_.count), lanes);
+}
+
+void Plan::dispatch() {
   launch_bytes(pointwise_family()(variant_), bound_,
                std::as_bytes(std::span(&params_, 1)),
-               ceil_div(items, uint64_t(params_.share) * variant_.workgroup));
+               ceil_div(items(), uint64_t(params_.share) * variant_.workgroup));
+}
+
+// Threads of a workgroup and rounds of its loop, by measurement.
+void Plan::tune() {
+  struct Candidate {
+    uint16_t workgroup;
+    uint32_t share;
+  };
+  static constexpr Candidate kCandidates[] = {{64, 1},  {64, 4},  {64, 16},
+                                              {64, 64}, {128, 1}, {128, 4},
+                                              {256, 1}, {256, 4}, {256, 16}};
+  static const auto kNames = [] {
+    std::vector<std::string> names;
+    for (const Candidate& c : kCandidates)
+      names.push_back(fmt::format("{}x{}", c.workgroup, c.share));
+    return names;
+  }();
+  constexpr uint64_t kWorthIt = 1 << 16;
+  if (items() < kWorthIt) return;
+  const std::string shape =
+      fmt::format("{} {} from {}, form {}, rank {}, {}", op_.name,
+                  variant_.dtype, variant_.in_dtype, uint8_t(variant_.form),
+                  variant_.rank, size_class(items()));
+  const auto use = [&](const Candidate& candidate) {
+    variant_.workgroup = candidate.workgroup;
+    params_.share = candidate.share;
+  };
+  // What is computed in place cannot be computed twice.
+  const bool in_place = std::ranges::count(variant_.modes, Mode::Shared) > 0;
+  const size_t best =
+      in_place ? tuned_before("pointwise", shape, kNames, std::size(kNames))
+               : tuned("pointwise", shape, kNames, [&](size_t i) {
+                   use(kCandidates[i]);
+                   dispatch();
+                 });
+  if (best < std::size(kCandidates)) use(kCandidates[best]);
 }
 
 bool run(OpId id, DType dtype, std::span<const Input> inputs,

@@ -325,10 +325,30 @@ std::vector<PointwiseVariant> enumerate() {
   return all;
 }
 
+PointwiseVariant representative(PointwiseVariant v) {
+  if (v.form == Form::Chunk && !pointwise_op(v.op).casts) {
+    v.rank = 0;
+    v.access_o = Access::Dense;
+    v.access.fill(Access::Dense);
+    return v;
+  }
+  if (v.rank == 0) return v;
+  v.rank = 2;
+  // Operands are reached alike, whatever the others.
+  if (v.form == Form::Element) {
+    v.access.fill(Access::Walked);
+  } else if (v.access_o == Access::Walked) {
+    v.access.fill(Access::Walked);
+  } else {
+    v.access.fill(*std::ranges::max_element(v.access));
+  }
+  return v;
+}
+
 }  // namespace
 
 Family<PointwiseVariant>& pointwise_family() {
-  static Family<PointwiseVariant> family(describe, enumerate);
+  static Family<PointwiseVariant> family(describe, enumerate, representative);
   return family;
 }
 

@@ -51,7 +51,9 @@ uint32_t fault_code(const char* op, FaultKind kind) {
 }
 
 void raise_fault(const hal::Fault& fault) {
-  const auto [op, kind] = entry_of(fault.code);
+  // See report_outside in wgsl/lib/index.wgsl.
+  constexpr uint32_t kTaken = 0x80000000u;
+  const auto [op, kind] = entry_of(fault.code & ~kTaken);
   TORCH_CHECK_INDEX(kind != FaultKind::Index, "webgpu: ", op, ": index ",
                     fault.value, " is out of bounds for a dimension with size ",
                     fault.bound, kEarlier);

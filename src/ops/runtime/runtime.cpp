@@ -93,12 +93,14 @@ hal::Buffer* empty_buffer() {
   if (hal::Buffer* buffer = state().empty) {
     return buffer;
   }
-  hal::Device& owner = device();
-  std::lock_guard lock(state().mutex);
-  if (!state().empty) {
-    state().empty = owner.pool().allocate(4);
-  }
-  return state().empty;
+  // Not under the lock: whoever waits in it gives up the interpreter's lock
+  // and takes it back, which another thread may hold that waits for ours.
+  hal::BufferPool& pool = device().pool();
+  hal::Buffer* made = pool.allocate(4);
+  hal::Buffer* first = nullptr;
+  if (state().empty.compare_exchange_strong(first, made)) return made;
+  pool.free(made);
+  return first;
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 
 #include <cmath>
 
+#include "ops/kernel/each.h"
 #include "ops/kernel/family.h"
 #include "ops/kernel/launch.h"
 #include "ops/kernel/params.h"
@@ -35,12 +36,15 @@ using wgsl::params::words_of;
   X(f32, step_low) \
   X(f32, end) \
   X(u32, offset_o) \
-  X(u32, count)
+  X(u32, count) \
+  X(u32, share)
 // clang-format on
 WEBGPU_PARAMS(SequenceParams, SEQUENCE_PARAMS);
 
 struct SequenceVariant {
-  uint8_t dtype, linspace, windows_o;
+  uint16_t workgroup;
+  uint8_t linspace, windows_o;
+  uint16_t dtype;
   static constexpr uint8_t SequenceVariant::* kWindows[] = {
       &SequenceVariant::windows_o};
 };
@@ -48,11 +52,10 @@ struct SequenceVariant {
 wgsl::KernelText describe(const SequenceVariant& v) {
   const auto dtype = static_cast<DType>(v.dtype);
   wgsl::KernelText text;
-  text.file = "sequence";
   text.label = fmt::format("{}_{}_w{}", v.linspace ? "linspace" : "arange",
                            wgsl::name_of(dtype), v.windows_o);
   text.compute = wgsl::compute_of(dtype);
-  text.operands = {{"o", dtype, Mode::Write, v.windows_o, ""}};
+  text.operands = {each_operand(dtype, v.windows_o)};
   std::string value;
   switch (text.compute) {
     case Compute::F32:
@@ -68,8 +71,9 @@ wgsl::KernelText describe(const SequenceVariant& v) {
       value = "i64_to_u32(arange_i64(e))";
       break;
   }
-  text.substitutions = {{"value", "return " + value + ";"},
-                        {"workgroup", std::to_string(kWorkgroup)}};
+  make_each(text,
+            fmt::format("fn value(e: u32) -> T {{\n  return {};\n}}", value),
+            v.workgroup);
   text.params = SequenceParams::wgsl();
   return text;
 }
@@ -77,11 +81,11 @@ wgsl::KernelText describe(const SequenceVariant& v) {
 std::vector<SequenceVariant> enumerate() {
   std::vector<SequenceVariant> all;
   for (const DType dtype : wgsl::kFloats) {
-    all.push_back({uint8_t(dtype), 0, 1});
-    all.push_back({uint8_t(dtype), 1, 1});
+    all.push_back({64, 0, 1, uint16_t(dtype)});
+    all.push_back({64, 1, 1, uint16_t(dtype)});
   }
   for (const DType dtype : wgsl::kInts)
-    all.push_back({uint8_t(dtype), 0, 1});
+    all.push_back({64, 0, 1, uint16_t(dtype)});
   return all;
 }
 
@@ -95,12 +99,10 @@ void run(SequenceParams p, bool linspace, const Tensor& out) {
     return;
   }
   const DType dtype = wgsl::dtype_of(out.scalar_type());
-  p.offset_o = offset_of(out);
-  p.count = uint32_t(out.numel());
-  const uint32_t lanes = wgsl::lanes_of(dtype);
-  const uint64_t count = ceil_div(p.count + p.offset_o % lanes, lanes);
-  launch(family({uint8_t(dtype), linspace, windows_of(out)}), {&out}, p,
-         ceil_div(count, kWorkgroup));
+  const uint64_t groups = set_each(p, offset_of(out), uint32_t(out.numel()));
+  launch(
+      family({profile().workgroup, linspace, windows_of(out), uint16_t(dtype)}),
+      {&out}, p, groups);
 }
 
 // The number of elements, as the CPU counts them: int64 in whole numbers, the

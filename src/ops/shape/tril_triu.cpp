@@ -9,6 +9,7 @@
 
 #include <algorithm>
 
+#include "ops/kernel/each.h"
 #include "ops/kernel/family.h"
 #include "ops/kernel/launch.h"
 #include "ops/kernel/params.h"
@@ -29,6 +30,7 @@ using wgsl::Mode;
   X(u32, offset_a) \
   X(u32, offset_o) \
   X(u32, count) \
+  X(u32, share) \
   X(u32, rows) \
   X(u32, cols) \
   X(i32, diagonal)
@@ -36,6 +38,7 @@ using wgsl::Mode;
 WEBGPU_PARAMS(TriangleParams, TRIANGLE_PARAMS);
 
 struct TriangleVariant {
+  uint16_t workgroup;
   uint8_t dtype, upper, windows_a, windows_o;
   static constexpr uint8_t TriangleVariant::* kWindows[] = {
       &TriangleVariant::windows_a, &TriangleVariant::windows_o};
@@ -44,16 +47,16 @@ struct TriangleVariant {
 wgsl::KernelText describe(const TriangleVariant& v) {
   const auto dtype = static_cast<DType>(v.dtype);
   wgsl::KernelText text;
-  text.file = "triangle";
   text.label = fmt::format("{}_{}_w{}{}", v.upper ? "triu" : "tril",
                            wgsl::name_of(dtype), v.windows_a, v.windows_o);
   text.compute = wgsl::compute_of(dtype);
   text.operands = {{"a", dtype, Mode::Read, v.windows_a, ""},
-                   {"o", dtype, Mode::Write, v.windows_o, ""}};
+                   each_operand(dtype, v.windows_o)};
   text.walks = {{"at", {"a"}}};
-  text.substitutions = {
-      {"keep", fmt::format("col - row {} p.diagonal", v.upper ? ">=" : "<=")},
-      {"workgroup", std::to_string(kWorkgroup)}};
+  make_each(text,
+            wgsl::substitute(wgsl::embedded("triangle"),
+                             {{"compare", v.upper ? ">=" : "<="}}),
+            v.workgroup);
   text.params = TriangleParams::wgsl();
   return text;
 }
@@ -63,8 +66,8 @@ constexpr DType kCarriers[] = {DType::U8, DType::I16, DType::I32, DType::I64};
 std::vector<TriangleVariant> enumerate() {
   std::vector<TriangleVariant> all;
   for (const DType dtype : kCarriers) {
-    all.push_back({uint8_t(dtype), 0, 1, 1});
-    all.push_back({uint8_t(dtype), 1, 1, 1});
+    all.push_back({64, uint8_t(dtype), 0, 1, 1});
+    all.push_back({64, uint8_t(dtype), 1, 1, 1});
   }
   return all;
 }
@@ -90,18 +93,15 @@ void run(const Tensor& self_, int64_t diagonal, bool upper, const Tensor& out) {
     p.at_a[d] = uint32_t(geometry.strides[1][d]);
   }
   p.offset_a = offset_of(self);
-  p.offset_o = offset_of(out);
-  p.count = uint32_t(out.numel());
   p.rows = uint32_t(out.size(-2));
   p.cols = uint32_t(out.size(-1));
   constexpr int64_t kFar = int64_t{1} << 30;
   p.diagonal = int32_t(std::clamp(diagonal, -kFar, kFar));
   const DType dtype = carrier_of(out);
-  const TriangleVariant v{uint8_t(dtype), upper, windows_of(self),
-                          windows_of(out)};
-  const uint32_t lanes = wgsl::lanes_of(dtype);
-  const uint64_t words = ceil_div(p.count + p.offset_o % lanes, lanes);
-  launch(family(v), {&self, &out}, p, ceil_div(words, kWorkgroup));
+  const TriangleVariant v{profile().workgroup, uint8_t(dtype), upper,
+                          windows_of(self), windows_of(out)};
+  const uint64_t groups = set_each(p, offset_of(out), uint32_t(out.numel()));
+  launch(family(v), {&self, &out}, p, groups);
 }
 
 Tensor& triangle(const char* name, const Tensor& self,
