@@ -92,10 +92,7 @@ void run(const at::Tensor& a, const at::Tensor& b, const Epilogue& epilogue,
   const DType dtype = wgsl::dtype_of(out.scalar_type());
   const at::Tensor& bias = epilogue.bias;
   Problem problem(a, b, bias, out);
-  const bool windowed = windows_of(a) > 1 || windows_of(b) > 1 ||
-                        windows_of(out) > 1 ||
-                        (bias.defined() && windows_of(bias) > 1);
-  const Variant v = matmul::choose(profile(), problem, dtype, windowed);
+  const Variant v = matmul::choose(profile(), problem, dtype);
   if (problem.parts == 1) {
     launch_product(v, problem, epilogue, out);
     return;

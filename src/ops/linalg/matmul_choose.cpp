@@ -88,16 +88,15 @@ void choose_vector(const Profile& profile, bool broadcasts, Problem& problem,
                   uint64_t{problem.m} * problem.k * problem.batch, problem.k));
 }
 
-void choose_matrix(const Profile& profile, bool broadcasts, bool windowed,
-                   Problem& problem, Variant& v) {
+void choose_matrix(const Profile& profile, bool broadcasts, Problem& problem,
+                   Variant& v) {
   const auto set_orders = [&] {
     v.order_a = problem.va.col != 1 ? Order::Outer : Order::Inner;
     v.order_b = problem.vb.row != 1 ? Order::Outer : Order::Inner;
   };
   set_orders();
   if (broadcasts) {
-    const bool wide =
-        !windowed && problem.wide_a(v.order_a) && problem.wide_b(v.order_b);
+    const bool wide = problem.wide_a(v.order_a) && problem.wide_b(v.order_b);
     v.plan = Plan::Subgroup;
     v.lanes = uint8_t(profile.lanes);
     const auto as_is = best_tile(profile, problem.m, problem.n, wide, problem);
@@ -161,8 +160,7 @@ Teams::Teams(const Variant& v) : threads(v.lanes != 0 ? v.lanes : 64) {
   teams = threads / parts;
 }
 
-Variant choose(const Profile& profile, Problem& problem, DType dtype,
-               bool windowed) {
+Variant choose(const Profile& profile, Problem& problem, DType dtype) {
   Variant v{};
   v.dtype = dtype;
   v.atomic = wgsl::lanes_of(dtype) > 1;
@@ -175,9 +173,8 @@ Variant choose(const Profile& profile, Problem& problem, DType dtype,
   if (problem.m == 1 || problem.n == 1) {
     choose_vector(profile, broadcasts, problem, v);
   } else {
-    choose_matrix(profile, broadcasts, windowed, problem, v);
+    choose_matrix(profile, broadcasts, problem, v);
   }
-  if (windowed) return v;
   v.wide_a = problem.wide_a(v.order_a);
   v.wide_b = problem.wide_b(v.order_b);
   if (v.plan == Plan::Vector) return v;

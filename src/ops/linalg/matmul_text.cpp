@@ -250,10 +250,10 @@ wgsl::KernelText describe(const Variant& v) {
   return text;
 }
 
-constexpr int kAllWide = 7;
+constexpr int kNone = 0, kAll = 7;  // which of a, b and o are wide
+constexpr int kRows = 2;            // orders of two matrices stored by rows
 
-// One kernel with each kind of bias; without quads, also above the binding
-// limit.
+// One kernel with each kind of bias, with each activation, and partial.
 void list(std::vector<Variant>& all, Plan plan, DType dtype, int orders,
           int wide, uint8_t rows, uint8_t lanes) {
   Variant v{};
@@ -265,61 +265,77 @@ void list(std::vector<Variant>& all, Plan plan, DType dtype, int orders,
   v.lanes = lanes;
   v.wide_a = wide & 1, v.wide_b = wide >> 1 & 1, v.wide_o = wide >> 2;
   v.atomic = wgsl::lanes_of(dtype) > 1 && !v.wide_o;
-  for (uint8_t windows = 1; windows <= (wide == 0 ? 2 : 1); ++windows) {
-    v.windows_a = v.windows_b = v.windows_c = v.windows_o = windows;
-    for (const Bias bias : {Bias::None, Bias::Own, Bias::InPlace}) {
-      v.bias = bias;
-      all.push_back(v);
-    }
-  }
-  v.bias = Bias::None;
-  if (wide == kAllWide) {
-    for (const auto activation : {Activation::Relu, Activation::Gelu}) {
-      v.activation = uint8_t(activation);
-      all.push_back(v);
-    }
-    v.activation = 0;
-  }
-  if (plan != Plan::Parts && plan != Plan::Integer) {
-    v.partial = 1;
-    v.atomic = 0;
+  v.windows_a = v.windows_b = v.windows_c = v.windows_o = 1;
+  for (const Bias bias : {Bias::None, Bias::Own, Bias::InPlace}) {
+    v.bias = bias;
     all.push_back(v);
   }
+  if (plan == Plan::Integer) return;
+  v.bias = Bias::None;
+  for (const auto activation : {Activation::Relu, Activation::Gelu}) {
+    v.activation = uint8_t(activation);
+    all.push_back(v);
+  }
+  if (plan == Plan::Parts) return;
+  v.activation = 0;
+  v.partial = 1;
+  v.atomic = 0;
+  all.push_back(v);
 }
 
-// Representatives: every plan, order, dtype and bias; each operand wide or not,
-// but not all of their combinations.
 std::vector<Variant> enumerate() {
   std::vector<Variant> all;
   for (const DType dtype : wgsl::kFloats) {
-    for (int orders = 0; orders < 4; ++orders) {
-      for (const int wide : {0, kAllWide}) {
+    for (const int wide : {kNone, kAll}) {
+      for (int orders = 0; orders < 4; ++orders) {
         list(all, Plan::Tile, dtype, orders, wide, 64, 0);
         list(all, Plan::Subgroup, dtype, orders, wide, 8, 8);
       }
-      list(all, Plan::Subgroup, dtype, orders, kAllWide, 4, 8);
-      list(all, Plan::Tile, dtype, orders, kAllWide, 128, 0);
-    }
-    list(all, Plan::Subgroup, dtype, 2, kAllWide, 8, 4);
-    list(all, Plan::Subgroup, dtype, 2, kAllWide, 32, 8);
-    list(all, Plan::Subgroup, dtype, 1, 1, 16, 8);
-    list(all, Plan::Subgroup, dtype, 0, 6, 16, 8);
-    for (const uint8_t lanes : {0, 8}) {
-      for (const int wide : {0, 3}) {
-        list(all, Plan::Vector, dtype, 0, wide, 1, lanes);
-        list(all, Plan::Vector, dtype, 0, wide, 4, lanes);
-        list(all, Plan::Vector, dtype, 1, wide, 4, lanes);
+      list(all, Plan::Tile, dtype, kRows, wide, 128, 0);
+      for (const uint8_t rows : {4, 16, 32})
+        list(all, Plan::Subgroup, dtype, kRows, wide, rows, 8);
+      list(all, Plan::Subgroup, dtype, kRows, wide, 8, 4);
+      for (const uint8_t lanes : {0, 8}) {
+        for (const auto& [order, rows] : {std::pair{0, 1}, {0, 4}, {1, 4}}) {
+          list(all, Plan::Vector, dtype, order, wide & 3, uint8_t(rows), lanes);
+        }
       }
+      list(all, Plan::Parts, dtype, kRows, wide & 6, 0, 0);
     }
-    list(all, Plan::Parts, dtype, 2, 0, 0, 0);
-    list(all, Plan::Parts, dtype, 2, 6, 0, 0);
   }
   for (const DType dtype : wgsl::kInts)
-    list(all, Plan::Integer, dtype, 0, 0, 0, 0);
+    list(all, Plan::Integer, dtype, 0, kNone, 0, 0);
   return all;
 }
 
-Family<Variant> family(describe, enumerate);
+// A load, a store, a bias and an activation are functions of their own, so not
+// all of their combinations are listed; nor is each order in each size.
+Variant representative(Variant v) {
+  if (v.activation != 0) v.bias = Bias::None;
+  switch (v.plan) {
+    case Plan::Tile:
+    case Plan::Subgroup:
+      v.wide_a = v.wide_b = v.wide_o;
+      if (v.lanes == 4) v.rows = 8;
+      if (v.rows != (v.plan == Plan::Tile ? 64 : 8) || v.lanes == 4) {
+        v.order_a = Order::Inner;
+        v.order_b = Order::Outer;
+      }
+      break;
+    case Plan::Vector:
+      v.wide_b = v.wide_a;
+      if (v.lanes == 4) v.lanes = 8;
+      break;
+    case Plan::Parts:
+      v.wide_b = v.wide_o;
+      break;
+    case Plan::Integer:
+      break;
+  }
+  return v;
+}
+
+Family<Variant> family(describe, enumerate, representative);
 
 }  // namespace
 

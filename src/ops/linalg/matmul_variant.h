@@ -68,9 +68,12 @@ struct Variant {
   Order order_a, order_b;
   uint8_t rows;   // of a tile; of a thread for Plan::Vector
   uint8_t lanes;  // of a subgroup, for kernels that use it
-  // Quads are loaded, and stored (with the bias) to out; only without windows.
+  // Quads are loaded, and stored (with the bias) to out.
   uint8_t wide_a, wide_b, wide_o;
   uint8_t windows_a, windows_b, windows_c, windows_o;
+  static constexpr uint8_t Variant::* kWindows[] = {
+      &Variant::windows_a, &Variant::windows_b, &Variant::windows_c,
+      &Variant::windows_o};
 };
 
 const hal::Kernel& kernel_of(const Variant&);
@@ -126,6 +129,6 @@ struct Problem {
 // Everything about a kernel that is a choice, except bias and windows; may
 // transpose the problem and divide its sum. Plan::Parts is never chosen: it
 // follows when the sum was divided.
-Variant choose(const Profile&, Problem&, wgsl::DType, bool windowed);
+Variant choose(const Profile&, Problem&, wgsl::DType);
 
 }  // namespace torch_webgpu::ops::matmul
