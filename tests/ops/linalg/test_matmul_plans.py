@@ -128,9 +128,7 @@ def test_activation(n: int, use_gelu: bool, dtype: torch.dtype) -> None:
     a, b = product(9, n, 20, dtype, "nt")
     c = make((n,), dtype, seed=2, low=-1, high=1)
     check(torch._addmm_activation, c, a, b, use_gelu=use_gelu)
-    check(
-        torch._addmm_activation, c, a, b, beta=0, alpha=2, use_gelu=use_gelu
-    )
+    check(torch._addmm_activation, c, a, b, beta=0, alpha=2, use_gelu=use_gelu)
 
 
 def test_activation_of_nan() -> None:
