@@ -23,5 +23,5 @@ fn main(@builtin(workgroup_id) group: vec3<u32>,
     at_b += p.row_b;
   }
   let product = t_mul(load_alpha(0u), sum);
-  {{store}}_o(at_o, t_add(product, {{bias}}));
+  matmul_write(at_o, t_add(product, matmul_bias(at_c)));
 }

@@ -1,18 +1,9 @@
-// Matrix times vector: {{rows}} rows of `a` by a workgroup of 64, each row's sum
-// made by {{parts}} threads and folded as a tree. `b` is the vector, along its
-// rows.
+// Matrix times vector, which is `b`, along its rows. A workgroup of {{width}} makes
+// {{teams}} times {{rows}} rows: for each team's rows, {{parts}} threads take four
+// steps of the sum in turn and fold what they have. Each thread's blocks of 64
+// turns have accumulators of their own, so that a long sum stays accurate.
 
-fn matmul_bias(at: u32) -> f32 {
-  return {{bias}};
-}
-
-fn matmul_write(at: u32, value: f32) {
-  {{store}}_o(at, value);
-}
-
-var<workgroup> sums: array<f32, 64>;
-
-@compute @workgroup_size(64)
+@compute @workgroup_size({{width}})
 fn main(@builtin(workgroup_id) group: vec3<u32>,
         @builtin(num_workgroups) groups: vec3<u32>,
         @builtin(local_invocation_index) lane: u32) {
@@ -21,32 +12,28 @@ fn main(@builtin(workgroup_id) group: vec3<u32>,
     return;
   }
   let place = matmul_place(tile);
+  let span = matmul_span(place.z);
   // Threads side by side take what lies side by side in memory.
   let part = {{part}};
-  let row = place.y * {{rows}}u + {{row}};
-  var at_a = p.offset_a + place.z * p.batch_a
-    + min(row, p.m - 1u) * p.row_a + part * p.col_a;
-  var at_b = p.offset_b + place.z * p.batch_b + part * p.row_b;
-  var sum = 0.0;
-  for (var start = part; start < p.k; start += 64u * {{parts}}u) {
-    var block = 0.0;
-    let end = min(start + 64u * {{parts}}u, p.k);
-    for (var k = start; k < end; k += {{parts}}u) {
-      block = fma(load_a(at_a), load_b(at_b), block);
-      at_a += {{parts}}u * p.col_a;
-      at_b += {{parts}}u * p.row_b;
+  let row = (place.y * {{teams}}u + {{team}}) * {{rows}}u;
+  let start_a = matmul_a_start(span.x, row);
+  let start_b = matmul_b_start(span.x, 0u).x;
+  var sum = vec4<f32>();
+  for (var block = span.y + part * 4u; block < span.z; block += {{parts}}u * 256u) {
+    var some = vec4<f32>();
+    let end = min(block + {{parts}}u * 256u, span.z);
+    for (var k = block; k < end; k += {{parts}}u * 4u) {
+      let b = matmul_b_inner{{wide_b}}(start_b, k);
+      some += {{steps}};
     }
-    sum += block;
+    sum += some;
   }
-  sums[lane] = sum;
-  workgroupBarrier();
-  for (var half = {{parts}}u / 2u; half > 0u; half /= 2u) {
-    if part < half {
-      sums[lane] += sums[lane + half * {{step}}u];
+  let total = {{fold}};
+  if part == 0u {
+    for (var i = 0u; i < {{rows}}u; i++) {
+      if row + i < p.m {
+        matmul_finish(place.z, row + i, 0u, total[i]);
+      }
     }
-    workgroupBarrier();
-  }
-  if part == 0u && row < p.m {
-    matmul_finish(place.z, row, 0u, sums[lane]);
   }
 }

@@ -77,6 +77,8 @@ hal::ShaderSource assemble(const KernelText& kernel) {
   }
   for (const WalkText& walk : kernel.walks)
     add_walk(linker, walk);
+  for (const auto& [name, function] : kernel.hooks)
+    linker.add(name, function);
   if (source.has_params) {
     head += kernel.params + "@group(1) @binding(0) var<uniform> p: Params;\n";
   }

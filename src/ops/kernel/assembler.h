@@ -26,6 +26,10 @@ struct KernelText {
   // with {{it}} is repeated for each of `repeat`.
   std::vector<std::pair<std::string, std::string>> substitutions;
   std::vector<std::string> repeat;
+  // Functions that the text and wgsl/lib call by a name (`matmul_bias`) and the
+  // operator gives: what happens to elements on their way in or out. A hook
+  // that nothing calls is left out.
+  std::vector<std::pair<std::string, std::string>> hooks;
   Compute compute = Compute::F32;  // which wgsl/lib/t_*.wgsl `T` comes from
   std::string params;              // Params::wgsl(); "" for none
   bool subgroups = false;

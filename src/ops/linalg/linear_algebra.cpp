@@ -1,5 +1,5 @@
-// mm, addmm, bmm, baddbmm, addbmm, addmv, addr, dot and vdot on the matrix
-// products' kernels.
+// mm, addmm (with an activation too), bmm, baddbmm, addbmm, addmv, addr, dot
+// and vdot on the matrix products' kernels.
 #include <ATen/core/Tensor.h>
 #include <ATen/native/Resize.h>
 #include <ATen/ops/addr_native.h>
@@ -70,20 +70,40 @@ Tensor& mm_out(const Tensor& self, const Tensor& mat2, Tensor& out) {
   return out;
 }
 
+void activated_addmm(const char* name, const Tensor& self, const Tensor& mat1,
+                     const Tensor& mat2, const Scalar& beta,
+                     const Scalar& alpha, Activation activation, Tensor& out) {
+  check_matrices(name, mat1, mat2);
+  check_dtypes(name, mat1, mat2, out);
+  check_bias(name, self, mat1);
+  const std::array<int64_t, 2> sizes{mat1.size(0), mat2.size(1)};
+  const Tensor bias = self.expand(sizes);
+  at::native::resize_output(out, sizes);
+  batched_matmul(mat1.unsqueeze(0), mat2.unsqueeze(0), bias.unsqueeze(0),
+                 out.unsqueeze(0), beta, alpha, activation);
+}
+
 Tensor& addmm_out(const Tensor& self, const Tensor& mat1, const Tensor& mat2,
                   const Scalar& beta, const Scalar& alpha, Tensor& out) {
   if (!has_kernel(mat1)) {
     cpu_call("aten::addmm", "out", {self, mat1, mat2, beta, alpha, out});
     return out;
   }
-  check_matrices("addmm", mat1, mat2);
-  check_dtypes("addmm", mat1, mat2, out);
-  check_bias("addmm", self, mat1);
-  const std::array<int64_t, 2> sizes{mat1.size(0), mat2.size(1)};
-  const Tensor bias = self.expand(sizes);
-  at::native::resize_output(out, sizes);
-  batched_matmul(mat1.unsqueeze(0), mat2.unsqueeze(0), bias.unsqueeze(0),
-                 out.unsqueeze(0), beta, alpha);
+  activated_addmm("addmm", self, mat1, mat2, beta, alpha, Activation::None,
+                  out);
+  return out;
+}
+
+Tensor& addmm_activation_out(const Tensor& self, const Tensor& mat1,
+                             const Tensor& mat2, const Scalar& beta,
+                             const Scalar& alpha, bool use_gelu, Tensor& out) {
+  if (!has_kernel(mat1) || !mat1.is_floating_point()) {
+    cpu_call("aten::_addmm_activation", "out",
+             {self, mat1, mat2, beta, alpha, use_gelu, out});
+    return out;
+  }
+  activated_addmm("_addmm_activation", self, mat1, mat2, beta, alpha,
+                  use_gelu ? Activation::Gelu : Activation::Relu, out);
   return out;
 }
 
@@ -216,6 +236,7 @@ Tensor vdot(const Tensor& self, const Tensor& other) {
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   m.impl("mm.out", &mm_out);
   m.impl("addmm.out", &addmm_out);
+  m.impl("_addmm_activation.out", &addmm_activation_out);
   m.impl("bmm.out", &bmm_out);
   m.impl("baddbmm.out", &baddbmm_out);
   m.impl("addbmm.out", &addbmm_out);
