@@ -110,6 +110,15 @@ fn log_sum_merge(a: LogSum, b: LogSum) -> LogSum {
   }
   return LogSum(high, a.sum * m_exp(a.high - high) + b.sum * m_exp(b.high - high));
 }
+// With one exponential, of what the larger is above the smaller.
+fn log_sum_add(a: LogSum, x: f32) -> LogSum {
+  let high = max_nan(a.high, x);
+  if (is_inf(high)) {
+    return LogSum(high, 1.0);
+  }
+  let e = m_exp(-abs_f32(x - a.high));
+  return LogSum(high, select(a.sum + e, a.sum * e + 1.0, x > a.high));
+}
 fn log_sum_value(a: LogSum) -> f32 {
   return a.high + m_log(a.sum);
 }

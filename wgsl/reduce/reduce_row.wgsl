@@ -1,6 +1,6 @@
-// One reduction of elements that lie in fours. An item is a part of one output's elements: all of them, or
-// one of p.splits parts, whose accumulators a second kernel then merges.
-// `threads` threads work on an item together.
+// One reduction of elements that lie in fours. An item is a part of one
+// output's elements: all of them, or one of p.splits parts, whose accumulators
+// a second kernel then merges. `threads` threads work on an item together.
 
 const threads = {{threads}}u;
 

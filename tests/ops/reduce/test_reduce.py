@@ -55,6 +55,45 @@ def test_work(name: str, work: str) -> None:
     check(REDUCTIONS[name], x, dim=dim)
 
 
+# The same where four elements are read at once: rows and columns of whole
+# quads, a row with a rest, and several dimensions.
+QUADS = {
+    "rows": ((300, 64), 1),
+    "long_rows": ((40, 8192), 1),
+    "rest": ((4099,), 0),
+    "columns": ((300, 64), 0),
+    "long_columns": ((5000, 64), 0),
+    "inner_dims": ((6, 5, 8, 12), (1, 3)),
+    "outer_dims": ((6, 5, 8, 12), (0, 2)),
+    "all": ((512, 520), (0, 1)),
+}
+
+
+@pytest.mark.parametrize("work", QUADS)
+@pytest.mark.parametrize("name", REDUCTIONS)
+def test_quads(name: str, work: str) -> None:
+    shape, dim = QUADS[work]
+    x = make(shape, low=-1, high=2)
+    check(REDUCTIONS[name], x, dim=dim)
+
+
+@pytest.mark.parametrize("dtype", ALL, ids=str)
+@pytest.mark.parametrize("start", [0, 1, 4])
+def test_quads_of_dtypes_and_offsets(start: int, dtype: torch.dtype) -> None:
+    flat = make((40 * 64 + 4,), dtype)
+
+    def of(fn: Callable[..., Any], dim: int) -> Callable[..., Any]:
+        return lambda f: fn(f[start:][: 40 * 64].view(40, 64), dim)
+
+    for dim in (0, 1):
+        check(of(torch.sum, dim), flat)
+        check(of(torch.any, dim), flat)
+        if dtype != torch.bool:
+            check(of(torch.amax, dim), flat)
+            check(of(torch.argmax, dim), flat)
+            check(of(lambda x, d: torch.min(x, d).values, dim), flat)
+
+
 @pytest.mark.parametrize("dtype", ALL, ids=str)
 @pytest.mark.parametrize("work", ["thread", "group", "across", "split"])
 def test_dtypes(work: str, dtype: torch.dtype) -> None:
