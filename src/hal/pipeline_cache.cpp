@@ -140,7 +140,8 @@ WGPUShaderModule PipelineCache::module(const ShaderSource& source) {
 std::shared_ptr<const Kernel> PipelineCache::get_outside(
     const ShaderSource& source) {
   const std::string code = code_of(source);
-  std::string key = source.entry_point + (checked(source) ? "!" : " ") +
+  std::string key = source.label + '\n' + source.entry_point +
+                    (checked(source) ? "!" : " ") +
                     (source.has_params ? "p" : " ");
   for (const Access access : source.bindings)
     key += access == Access::Read ? 'r' : 'w';
