@@ -46,7 +46,9 @@ struct Variant {
   X(u32, a_offset) \
   X(u32, w_offset) \
   X(u32, b_offset) \
-  X(u32, o_offset)
+  X(u32, o_offset) \
+  X(u32, m_offset) \
+  X(u32, r_offset)
 // clang-format on
 WEBGPU_PARAMS(NormParams, NORM_PARAMS);
 
@@ -179,8 +181,9 @@ wgsl::KernelText describe(const Variant& v) {
   set("channel", channel_of(v));
   set("moments", moments_of(v));
   set("result", result);
-  set("statistics", rms ? "store_r(row, rstd);"
-                        : "store_m(row, mean);\n    store_r(row, rstd);");
+  set("statistics", rms ? "store_r(p.r_offset + row, rstd);"
+                        : "store_m(p.m_offset + row, mean);\n"
+                          "    store_r(p.r_offset + row, rstd);");
   return text;
 }
 
@@ -344,16 +347,16 @@ std::span<const std::byte> bytes_of(const Params& p) {
   return std::as_bytes(std::span(&p, 1));
 }
 
-}  // namespace
+// The same for some of the rows.
+NormShape part_of(NormShape shape, const Rows& part) {
+  shape.rows = part.outer;
+  return shape;
+}
 
-void norm_forward(const NormShape& shape, const Tensor& input,
-                  const Tensor& weight, const Tensor& bias, double eps,
-                  const Tensor& out, const Tensor& mean, const Tensor& rstd) {
-  if (shape.rows == 0 || shape.count == 0) return;
+void forward(const NormShape& shape, const Tensor& a, const Tensor& w,
+             const Tensor& b, double eps, const Tensor& o, const Tensor& mean,
+             const Tensor& rstd) {
   const Rows rows = rows_of(shape);
-  const Tensor a = dense(input), w = dense(weight), b = dense(bias);
-  const RowTarget target(out, rows, {&a});
-  const Tensor& o = target.tensor();
   NormParams p;
   fill_shape(p, shape);
   p.eps = float(eps);
@@ -361,24 +364,20 @@ void norm_forward(const NormShape& shape, const Tensor& input,
   p.w_offset = offset_if_any(w);
   p.b_offset = offset_if_any(b);
   p.o_offset = offset_if_any(o);
+  p.m_offset = offset_if_any(mean);
+  p.r_offset = offset_if_any(rstd);
   const RowPlan plan =
       choose(profile(), rows,
              has_whole_quads(shape) && have_quads({&a, &w, &b, &o}), 1);
   const Variant v = variant_for(shape, plan, a, w, b, o);
   launch_all(forward_family(v), {&a, &o, &mean, &rstd, &w, &b}, bytes_of(p),
              plan.workgroups(rows));
-  target.finish();
 }
 
-void norm_backward_input(const NormShape& shape, const Tensor& grad,
-                         const Tensor& input, const Tensor& mean,
-                         const Tensor& rstd, const Tensor& weight,
-                         const Tensor& out) {
-  if (shape.rows == 0 || shape.count == 0) return;
+void backward_input(const NormShape& shape, const Tensor& g, const Tensor& a,
+                    const Tensor& mean, const Tensor& rstd, const Tensor& w,
+                    const Tensor& o) {
   const Rows rows = rows_of(shape);
-  const Tensor g = dense(grad), a = dense(input), w = dense(weight);
-  const RowTarget target(out, rows, {&g, &a});
-  const Tensor& o = target.tensor();
   NormBackwardParams p;
   fill_shape(p, shape);
   p.g_offset = offset_if_any(g);
@@ -394,6 +393,42 @@ void norm_backward_input(const NormShape& shape, const Tensor& grad,
   v.windows_g = windows_of(g);
   launch_all(backward_family(v), {&g, &a, &o, &mean, &rstd, &w}, bytes_of(p),
              plan.workgroups(rows));
+}
+
+}  // namespace
+
+void norm_forward(const NormShape& shape, const Tensor& input,
+                  const Tensor& weight, const Tensor& bias, double eps,
+                  const Tensor& out, const Tensor& mean, const Tensor& rstd) {
+  if (shape.rows == 0 || shape.count == 0) return;
+  const Rows rows = rows_of(shape);
+  const Tensor a = dense(input), w = dense(weight), b = dense(bias);
+  const RowTarget target(out, rows, {&a});
+  const Tensor& o = target.tensor();
+  for_row_parts(
+      rows, {&a, &o, &mean, &rstd},
+      [&](const Rows& part, std::span<const Tensor> t) {
+        forward(part_of(shape, part), t[0], w, b, eps, t[1], t[2], t[3]);
+      },
+      uint32_t(shape.groups));
+  target.finish();
+}
+
+void norm_backward_input(const NormShape& shape, const Tensor& grad,
+                         const Tensor& input, const Tensor& mean,
+                         const Tensor& rstd, const Tensor& weight,
+                         const Tensor& out) {
+  if (shape.rows == 0 || shape.count == 0) return;
+  const Rows rows = rows_of(shape);
+  const Tensor g = dense(grad), a = dense(input), w = dense(weight);
+  const RowTarget target(out, rows, {&g, &a});
+  const Tensor& o = target.tensor();
+  for_row_parts(
+      rows, {&g, &a, &mean, &rstd, &o},
+      [&](const Rows& part, std::span<const Tensor> t) {
+        backward_input(part_of(shape, part), t[0], t[1], t[2], t[3], w, t[4]);
+      },
+      uint32_t(shape.groups));
   target.finish();
 }
 

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <ATen/core/Tensor.h>
+#include <c10/util/FunctionRef.h>
 
 #include <initializer_list>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -98,6 +100,15 @@ std::vector<RowPlan> all_row_plans();
 // Whether the dense tensors can be reached in quads from their first elements
 // on; an undefined one is no obstacle.
 bool have_quads(std::initializer_list<const at::Tensor*>);
+
+// Runs a row kernel on dense tensors whose elements divide evenly among the
+// outer rows (or which are undefined): once, except where they need more
+// bindings than the adapter has. Then on parts of the outer rows, of which each
+// but the last is a multiple of `multiple`.
+void for_row_parts(
+    const Rows&, std::initializer_list<const at::Tensor*> tensors,
+    c10::function_ref<void(const Rows&, std::span<const at::Tensor>)> run,
+    uint32_t multiple = 1);
 
 // Where a row kernel writes what `out` shall hold: `out` itself, or a tensor
 // that finish() copies (and casts) to it, when `out` has strides, shares the

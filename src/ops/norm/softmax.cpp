@@ -124,6 +124,41 @@ std::vector<Variant> enumerate() {
 Family<Variant> forward_family(describe, enumerate<false>, as_listed);
 Family<Variant> backward_family(describe_backward, enumerate<true>, as_listed);
 
+void forward(const Rows& rows, const Tensor& a, const Tensor& o, bool log) {
+  SoftmaxParams p;
+  fill_rows(p, rows);
+  p.a_offset = offset_of(a);
+  p.o_offset = offset_of(o);
+  const RowPlan plan = choose(profile(), rows, have_quads({&a, &o}), 1);
+  const Variant v{wgsl::dtype_of(a.scalar_type()),
+                  wgsl::dtype_of(o.scalar_type()),
+                  plan,
+                  log,
+                  windows_of(a),
+                  1,
+                  windows_of(o)};
+  launch(forward_family(v), {&a, &o}, p, plan.workgroups(rows));
+}
+
+void backward(const Rows& rows, const Tensor& g, const Tensor& y,
+              const Tensor& o, bool log) {
+  SoftmaxBackwardParams p;
+  fill_rows(p, rows);
+  p.g_offset = offset_of(g);
+  p.y_offset = offset_of(y);
+  p.o_offset = offset_of(o);
+  const RowPlan plan =
+      choose(profile(), rows, have_quads({&g, &y, &o}), log ? 1 : 2);
+  const Variant v{wgsl::dtype_of(g.scalar_type()),
+                  wgsl::dtype_of(o.scalar_type()),
+                  plan,
+                  log,
+                  windows_of(g),
+                  windows_of(y),
+                  windows_of(o)};
+  launch(backward_family(v), {&g, &y, &o}, p, plan.workgroups(rows));
+}
+
 template <bool log>
 Tensor& softmax_out(const Tensor& self, int64_t dim, bool half_to_float,
                     Tensor& out) {
@@ -142,19 +177,10 @@ Tensor& softmax_out(const Tensor& self, int64_t dim, bool half_to_float,
   const Tensor a = self.contiguous();
   const RowTarget target(out, rows, {&a});
   const Tensor& o = target.tensor();
-  SoftmaxParams p;
-  fill_rows(p, rows);
-  p.a_offset = offset_of(a);
-  p.o_offset = offset_of(o);
-  const RowPlan plan = choose(profile(), rows, have_quads({&a, &o}), 1);
-  const Variant v{wgsl::dtype_of(a.scalar_type()),
-                  wgsl::dtype_of(o.scalar_type()),
-                  plan,
-                  log,
-                  windows_of(a),
-                  1,
-                  windows_of(o)};
-  launch(forward_family(v), {&a, &o}, p, plan.workgroups(rows));
+  for_row_parts(rows, {&a, &o},
+                [](const Rows& part, std::span<const Tensor> t) {
+                  forward(part, t[0], t[1], log);
+                });
   target.finish();
   return out;
 }
@@ -177,21 +203,10 @@ Tensor& softmax_backward_out(const Tensor& grad, const Tensor& output,
   const Tensor y = output.to(grad.scalar_type()).contiguous();
   const RowTarget target(out, rows, {&g, &y});
   const Tensor& o = target.tensor();
-  SoftmaxBackwardParams p;
-  fill_rows(p, rows);
-  p.g_offset = offset_of(g);
-  p.y_offset = offset_of(y);
-  p.o_offset = offset_of(o);
-  const RowPlan plan =
-      choose(profile(), rows, have_quads({&g, &y, &o}), log ? 1 : 2);
-  const Variant v{wgsl::dtype_of(g.scalar_type()),
-                  wgsl::dtype_of(o.scalar_type()),
-                  plan,
-                  log,
-                  windows_of(g),
-                  windows_of(y),
-                  windows_of(o)};
-  launch(backward_family(v), {&g, &y, &o}, p, plan.workgroups(rows));
+  for_row_parts(rows, {&g, &y, &o},
+                [](const Rows& part, std::span<const Tensor> t) {
+                  backward(part, t[0], t[1], t[2], log);
+                });
   target.finish();
   return out;
 }

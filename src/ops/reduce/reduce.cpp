@@ -178,7 +178,8 @@ void reduce(Reduction op, const at::Tensor& self, DimMask dims,
     return reduce(op, self.to(out.scalar_type()), dims, out, second, numbers);
   }
   const bool first_fits = is_writable(out, self);
-  const bool second_fits = !second.defined() || is_writable(second, self);
+  const bool second_fits = !second.defined() || (is_writable(second, self) &&
+                                                 !same_buffer(second, out));
   if (first_fits && second_fits) {
     return run(op, self, dims, out, second, numbers);
   }

@@ -237,8 +237,9 @@ void scan(Scan op, const Tensor& self, int64_t dim, const Tensor& out,
   a = a.contiguous();
   const RowTarget target(out, rows, {&a});
   const Tensor& o = target.tensor();
-  const Tensor q = !indices.defined() ||
-                           (indices.is_contiguous() && !same_buffer(indices, a))
+  const Tensor q = !indices.defined() || (indices.is_contiguous() &&
+                                          !same_buffer(indices, a) &&
+                                          !same_buffer(indices, o))
                        ? indices
                        : at::empty(indices.sizes(), indices.options());
   Variant v{op,

@@ -118,6 +118,41 @@ def test_floats(name: str) -> None:
     check(FLOATS[name], torch.rand(SIDE, SIDE))
 
 
+def test_small_views_of_a_large_storage() -> None:
+    """Operands of one kernel far apart in buffers that no binding holds."""
+    device = torch.device("webgpu")
+    storage = torch.zeros(3 * LIMIT // 4, device=device)
+    weight, bias = storage[-64:], storage[LIMIT // 4 - 32 : LIMIT // 4 + 32]
+    weight.copy_(torch.linspace(0.5, 1.5, 64))
+    bias.copy_(torch.linspace(-1, 1, 64))
+    x = torch.randn(5, 64)
+    norm = torch.nn.functional.layer_norm
+    got = norm(x.to(device), (64,), weight, bias)
+    torch.testing.assert_close(
+        got.cpu(), norm(x, (64,), weight.cpu(), bias.cpu())
+    )
+    torch.testing.assert_close((x.to(device) @ weight).cpu(), x @ weight.cpu())
+    torch.testing.assert_close(weight.sum().cpu(), weight.cpu().sum())
+
+
+def test_rows_that_need_more_bindings_than_there_are() -> None:
+    limits = torch.webgpu.adapter_info()["limits"]  # type: ignore[attr-defined]
+    columns = 1 << 14
+    rows = (limits["max_storage_buffers"] * LIMIT // 2 + LIMIT) // 4 // columns
+    if rows * columns * 4 > limits["max_buffer_size"]:
+        pytest.skip("the adapter binds as much as a buffer holds")
+    x = torch.empty(rows, columns, device="webgpu").uniform_()
+    y = x.softmax(1)
+    for row in (0, rows // 3, rows // 2, rows - 1):
+        torch.testing.assert_close(y[row].cpu(), x[row].cpu().softmax(0))
+    del y
+    weight = torch.rand(columns)
+    z = torch.nn.functional.layer_norm(x, (columns,), weight.to("webgpu"))
+    for row in (0, rows // 3, rows // 2, rows - 1):
+        want = torch.nn.functional.layer_norm(x[row].cpu(), (columns,), weight)
+        torch.testing.assert_close(z[row].cpu(), want)
+
+
 def test_embedding() -> None:
     rows = torch.tensor([0, SIDE - 1, SIDE // 2, SIDE - 1])
     table = matrix(torch.float32)

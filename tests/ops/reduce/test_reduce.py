@@ -341,3 +341,17 @@ def test_gradients_of_products() -> None:
 def test_float64_runs_on_the_cpu() -> None:
     check(torch.sum, make((3, 4), torch.float64), allow_fallbacks=True)
     check(torch.amax, make((3, 4), torch.float64), dim=1, allow_fallbacks=True)
+
+
+def test_two_results_in_one_storage() -> None:
+    x = torch.randn(5, 7)
+    both = torch.zeros(2, 5, device="webgpu")
+    torch.aminmax(x.to("webgpu"), dim=1, out=(both[0], both[1]))
+    assert torch.equal(both.cpu(), torch.stack([x.amin(1), x.amax(1)]))
+    values = torch.zeros(10, dtype=torch.int64, device="webgpu")
+    y = torch.randint(0, 9, (5, 7))
+    torch.max(y.to("webgpu"), 1, out=(values[:5], values[5:]))
+    assert torch.equal(values.cpu(), torch.cat(y.max(1)))
+    z = torch.zeros(2, 7, dtype=torch.int64, device="webgpu")
+    torch.cummax(y[0].to("webgpu"), 0, out=(z[0], z[1]))
+    assert torch.equal(z.cpu(), torch.stack(torch.cummax(y[0], 0)))
