@@ -75,10 +75,10 @@ fn matmul_b_outer(start: vec4<u32>, k: u32) -> vec4<f32> {
 }
 
 // Four steps of the sum for a row: `a` along k, and four columns of `b` for
-// each of the steps.
+// each of the steps. Added in pairs, which rounds least.
 fn matmul_steps(a: vec4<f32>, b: mat4x4<f32>) -> vec4<f32> {
-  let first = fma(vec4<f32>(a.y), b[1], a.x * b[0]);
-  return fma(vec4<f32>(a.w), b[3], fma(vec4<f32>(a.z), b[2], first));
+  return fma(vec4<f32>(a.y), b[1], a.x * b[0])
+    + fma(vec4<f32>(a.w), b[3], a.z * b[2]);
 }
 
 fn matmul_finish(batch: u32, row: u32, col: u32, sum: f32) {
