@@ -26,7 +26,7 @@ fn accumulate(base: u32, first: u32, end: u32) -> Acc {
   var total = initial();
   var r = first;
   while (r < end) {
-    let stop = r + min(end - r, 32u * threads);
+    let stop = r + min(end - r, 16u * threads);
     var acc = initial();
     for (; r < stop; r += threads) {
       acc = take(acc, base, r);

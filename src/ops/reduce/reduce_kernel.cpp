@@ -236,7 +236,7 @@ wgsl::KernelText describe(const Variant& v) {
     // A thread that works alone goes through one run of dense elements after
     // the other; those of a group jump over each other's.
     const bool runs = v.threads == 1;
-    set("block", runs ? "min(32u, run() - q % run())" : "32u * threads");
+    set("block", runs ? "min(16u, run() - q % run())" : "16u * threads");
     set("origin", runs ? "base + (reduced_a(4u * q) >> 2u) - q" : "base");
     set("place",
         runs || v.access == Access::Line ? "q" : "(reduced_a(4u * q) >> 2u)");
