@@ -8,7 +8,7 @@ machine disturbs all of them alike, medians reported:
   submit each the same with a window of one dispatch
   cpu         x + y on the CPU
 
-Fails when eager costs more than 10 us of CPU time above bare, when 300
+Fails when eager costs more than 5 us of CPU time above bare, when 300
 dependent operators need more than 30 submits, or when the steady loop creates
 any GPU object.
 """
@@ -25,7 +25,7 @@ import torch
 
 import torch_webgpu._C as _C
 
-MAX_OVERHEAD_US = 10.0
+MAX_OVERHEAD_US = 5.0
 MAX_SUBMITS = 30
 DEPENDENT_OPERATORS = 300
 DEFAULT_WINDOW = 64  # hal::DeviceOptions::window

@@ -60,6 +60,8 @@ std::shared_ptr<const Kernel> Device::compile_outside(
     const ShaderSource& source) {
   Lock lock(context_->mutex);
   context_->require_healthy();
+  // Nobody waits to be encoded.
+  if (stream_->commands_.empty()) pipelines_->release_dropped();
   return pipelines_->get_outside(source);
 }
 

@@ -177,9 +177,8 @@ nb::list listed_dicts() {
 void compile_listed(size_t index) {
   TORCH_CHECK_VALUE(index < listed().size(), "webgpu: there are ",
                     listed().size(), " listed kernels, got index ", index);
-  hal::ShaderSource source = listed()[index].source;
-  source.deferrable = false;
-  ops::device().compile(source);
+  // Not kept: all of them together fill the memory.
+  ops::device().compile_outside(listed()[index].source);
 }
 
 // At exit: finish what was queued, and stay quiet about a device that is gone.

@@ -74,11 +74,11 @@ fn matmul_b_outer(start: vec4<u32>, k: u32) -> vec4<f32> {
   return select(vec4<f32>(), value, vec4<bool>(k < p.k));
 }
 
-// Four steps of the sum for a row: `a` along k, and four columns of `b` for
+// A row's sums after four more steps: `a` along k, and four columns of `b` for
 // each of the steps.
-fn matmul_steps(a: vec4<f32>, b: mat4x4<f32>) -> vec4<f32> {
-  let first = fma(vec4<f32>(a.y), b[1], a.x * b[0]);
-  return fma(vec4<f32>(a.w), b[3], fma(vec4<f32>(a.z), b[2], first));
+fn matmul_steps(a: vec4<f32>, b: mat4x4<f32>, sums: vec4<f32>) -> vec4<f32> {
+  let half = fma(vec4<f32>(a.y), b[1], fma(vec4<f32>(a.x), b[0], sums));
+  return fma(vec4<f32>(a.w), b[3], fma(vec4<f32>(a.z), b[2], half));
 }
 
 fn matmul_finish(batch: u32, row: u32, col: u32, sum: f32) {

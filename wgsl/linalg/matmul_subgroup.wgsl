@@ -3,9 +3,8 @@
 // broadcast, and owns four columns. Made for adapters that are CPUs, where a
 // lane's load is slow and a broadcast is not: so a tile is as large as the
 // sums that a core can keep close, and its rows are straight code, in which the
-// sixteen numbers of `b` stay in registers. The four steps are added first, and
-// each block of 256 has accumulators of its own, so that a long sum stays
-// accurate.
+// sixteen numbers of `b` stay in registers. Each block of 256 steps has
+// accumulators of its own, so that a long sum stays accurate.
 
 @compute @workgroup_size({{lanes}})
 fn main(@builtin(workgroup_id) group: vec3<u32>,
@@ -28,7 +27,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>,
     for (var k = block; k < end; k += 4u) {
       let a = array<vec4<f32>, {{slots}}>({{loads_a}});
       let b = {{block_b}};
-      { const row = {{it}}u; part{{it}} += matmul_steps({{broadcast}}, b); }
+      { const row = {{it}}u; part{{it}} = matmul_steps({{broadcast}}, b, part{{it}}); }
     }
     sum{{it}} += part{{it}};
   }

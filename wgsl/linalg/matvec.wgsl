@@ -24,7 +24,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>,
     let end = min(block + {{parts}}u * 256u, span.z);
     for (var k = block; k < end; k += {{parts}}u * 4u) {
       let b = matmul_b_inner{{wide_b}}(start_b, k);
-      some += {{steps}};
+      some = {{steps}};
     }
     sum += some;
   }

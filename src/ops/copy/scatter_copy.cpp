@@ -16,17 +16,8 @@ namespace {
 using wgsl::DType;
 using wgsl::Mode;
 
-// clang-format off
-#define SCATTER_COPY_PARAMS(X) \
-  X(Walk, at) \
-  X(u32x8, at_a) \
-  X(u32x8, at_o) \
-  X(u64, value_a) \
-  X(u32, offset_a) \
-  X(u32, offset_o) \
-  X(u32, count)
-// clang-format on
-WEBGPU_PARAMS(ScatterCopyParams, SCATTER_COPY_PARAMS);
+WEBGPU_PARAMS(ScatterCopyParams, (Walk, at), (u32x8, at_a), (u32x8, at_o),
+              (u64, value_a), (u32, offset_a), (u32, offset_o), (u32, count));
 
 struct ScatterCopyVariant {
   uint8_t from, to, mode;

@@ -21,23 +21,10 @@ struct Variant {
   DType carrier;  // elements move as integers of their size
 };
 
-// clang-format off
-#define TRANSPOSE_PARAMS(X) \
-  X(Walk, at) \
-  X(u32x8, at_a) \
-  X(u32x8, at_o) \
-  X(u32, offset_a) \
-  X(u32, offset_o) \
-  X(u32, size_i) \
-  X(u32, size_j) \
-  X(u32, step_a) \
-  X(u32, step_o) \
-  X(u32, tiles) \
-  X(u32, tiles_i) \
-  X(u32, tiles_j) \
-  X(u32, share)
-// clang-format on
-WEBGPU_PARAMS(TransposeParams, TRANSPOSE_PARAMS);
+WEBGPU_PARAMS(TransposeParams, (Walk, at), (u32x8, at_a), (u32x8, at_o),
+              (u32, offset_a), (u32, offset_o), (u32, size_i), (u32, size_j),
+              (u32, step_a), (u32, step_o), (u32, tiles), (u32, tiles_i),
+              (u32, tiles_j), (u32, share));
 
 wgsl::KernelText describe(const Variant& v) {
   wgsl::KernelText text;

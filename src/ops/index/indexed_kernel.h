@@ -16,31 +16,12 @@ namespace torch_webgpu::ops {
 
 // `a` is what is read by way of the index, `o` what is written, `v` what is
 // written to it by way of the index.
-// clang-format off
-#define INDEXED_PARAMS(X) \
-  X(Walk, at) \
-  X(u32x8, at_a) \
-  X(u32x8, at_o) \
-  X(u32x8, at_v) \
-  X(u32x8, at_i) \
-  X(u32, offset_a) \
-  X(u32, offset_o) \
-  X(u32, offset_v) \
-  X(u32, offset_i) \
-  X(u32, count) \
-  X(u32, share) \
-  X(u32, units) \
-  X(u32, parts) \
-  X(u32, each) \
-  X(u32, lanes) \
-  X(u32, inner) \
-  X(u32, bound) \
-  X(u32, stride) \
-  X(u32, skip) \
-  X(u32, wraps) \
-  X(u32, fault)
-// clang-format on
-WEBGPU_PARAMS(IndexedParams, INDEXED_PARAMS);
+WEBGPU_PARAMS(IndexedParams, (Walk, at), (u32x8, at_a), (u32x8, at_o),
+              (u32x8, at_v), (u32x8, at_i), (u32, offset_a), (u32, offset_o),
+              (u32, offset_v), (u32, offset_i), (u32, count), (u32, share),
+              (u32, units), (u32, parts), (u32, each), (u32, lanes),
+              (u32, inner), (u32, bound), (u32, stride), (u32, skip),
+              (u32, wraps), (u32, fault));
 
 inline const char* name_of(IndexKind kind) {
   constexpr const char* kNames[] = {"none", "i64", "i32", "u32"};

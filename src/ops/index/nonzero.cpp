@@ -26,10 +26,8 @@ using wgsl::Mode;
 // Elements that one thread looks through.
 constexpr uint32_t kChunk = 64;
 
-#define NONZERO_PARAMS(X) \
-  X(u32x8, sizes)         \
-  X(u32, offset_a) X(u32, count) X(u32, rank) X(u32, total) X(u32, chunks)
-WEBGPU_PARAMS(NonzeroParams, NONZERO_PARAMS);
+WEBGPU_PARAMS(NonzeroParams, (u32x8, sizes), (u32, offset_a), (u32, count),
+              (u32, rank), (u32, total), (u32, chunks));
 
 enum class Output : uint8_t { Count, Offsets, Coordinates };
 

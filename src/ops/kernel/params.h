@@ -8,8 +8,7 @@
 
 // A kernel's parameter block is written once, as a list of fields:
 //
-//   #define SOFTMAX_PARAMS(X) X(u32, rows) X(u32, cols) X(f32, scale)
-//   WEBGPU_PARAMS(SoftmaxParams, SOFTMAX_PARAMS);
+//   WEBGPU_PARAMS(SoftmaxParams, (u32, rows), (u32, cols), (f32, scale));
 //
 // This makes the C++ struct SoftmaxParams and SoftmaxParams::wgsl(), the text
 // of the WGSL struct with the same layout in the uniform address space (which
@@ -80,6 +79,23 @@ constexpr const char* wgsl_type<Walk>() {
 }  // namespace params
 }  // namespace torch_webgpu::wgsl
 
+// `macro` for each of the arguments, which are in parentheses: at most 256.
+#define WEBGPU_EXPAND(...) \
+  WEBGPU_EXPAND_4(WEBGPU_EXPAND_4(WEBGPU_EXPAND_4(WEBGPU_EXPAND_4(__VA_ARGS__))))
+#define WEBGPU_EXPAND_4(...) \
+  WEBGPU_EXPAND_3(WEBGPU_EXPAND_3(WEBGPU_EXPAND_3(WEBGPU_EXPAND_3(__VA_ARGS__))))
+#define WEBGPU_EXPAND_3(...) \
+  WEBGPU_EXPAND_2(WEBGPU_EXPAND_2(WEBGPU_EXPAND_2(WEBGPU_EXPAND_2(__VA_ARGS__))))
+#define WEBGPU_EXPAND_2(...) \
+  WEBGPU_EXPAND_1(WEBGPU_EXPAND_1(WEBGPU_EXPAND_1(WEBGPU_EXPAND_1(__VA_ARGS__))))
+#define WEBGPU_EXPAND_1(...) __VA_ARGS__
+#define WEBGPU_NO_ARGUMENTS ()
+#define WEBGPU_FOR_EACH(macro, ...) \
+  __VA_OPT__(WEBGPU_EXPAND(WEBGPU_FOR_NEXT(macro, __VA_ARGS__)))
+#define WEBGPU_FOR_NEXT(macro, first, ...) \
+  macro first __VA_OPT__(WEBGPU_FOR_AGAIN WEBGPU_NO_ARGUMENTS(macro, __VA_ARGS__))
+#define WEBGPU_FOR_AGAIN() WEBGPU_FOR_NEXT
+
 // The alignments above are WGSL's own for the uniform address space, so the
 // C++ compiler lays the fields out as WGSL does.
 #define WEBGPU_PARAMS_FIELD(type, name) \
@@ -89,13 +105,13 @@ constexpr const char* wgsl_type<Walk>() {
           ::torch_webgpu::wgsl::params::wgsl_type<    \
               ::torch_webgpu::wgsl::params::type>() + \
           ",\n";
-#define WEBGPU_PARAMS(Name, FIELDS)           \
-  struct Name {                               \
-    FIELDS(WEBGPU_PARAMS_FIELD)               \
-    static std::string wgsl() {               \
-      std::string text = "struct Params {\n"; \
-      FIELDS(WEBGPU_PARAMS_TEXT)              \
-      return text + "}\n";                    \
-    }                                         \
-  };                                          \
+#define WEBGPU_PARAMS(Name, ...)                      \
+  struct Name {                                       \
+    WEBGPU_FOR_EACH(WEBGPU_PARAMS_FIELD, __VA_ARGS__) \
+    static std::string wgsl() {                       \
+      std::string text = "struct Params {\n";         \
+      WEBGPU_FOR_EACH(WEBGPU_PARAMS_TEXT, __VA_ARGS__) \
+      return text + "}\n";                            \
+    }                                                 \
+  };                                                  \
   static_assert(sizeof(Name) <= 512, "a parameter block has 512 bytes")

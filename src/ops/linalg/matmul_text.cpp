@@ -120,8 +120,9 @@ void describe_vector(const Variant& v, wgsl::KernelText& text, const Set& set) {
   set("rows", std::to_string(v.rows));
   set("wide_b", v.wide_b ? "_wide" : "");
   const auto block = block_of('a', v.order_a, v.wide_a, "start_a");
-  set("steps", one ? loader('a', v.order_a, v.wide_a) + "(start_a.x, k) * b"
-                   : fmt::format("matmul_steps(b, {})", block));
+  set("steps", one ? fmt::format("fma({}(start_a.x, k), b, some)",
+                                 loader('a', v.order_a, v.wide_a))
+                   : fmt::format("matmul_steps(b, {}, some)", block));
   std::string fold = "sum";
   if (v.lanes != 0 && parts > 1) {
     text.subgroups = true;

@@ -12,38 +12,13 @@
 
 namespace torch_webgpu::ops::matmul {
 
-// clang-format off
-#define MATMUL_PARAMS(X) \
-  X(u64, value_alpha) \
-  X(u64, value_beta) \
-  X(f32, alpha) \
-  X(f32, beta) \
-  X(u32, m) \
-  X(u32, n) \
-  X(u32, k) \
-  X(u32, parts) \
-  X(u32, part_k) \
-  X(u32, tiles) \
-  X(u32, tiles_m) \
-  X(u32, tiles_n) \
-  X(u32, offset_a) \
-  X(u32, batch_a) \
-  X(u32, row_a) \
-  X(u32, col_a) \
-  X(u32, offset_b) \
-  X(u32, batch_b) \
-  X(u32, row_b) \
-  X(u32, col_b) \
-  X(u32, offset_c) \
-  X(u32, batch_c) \
-  X(u32, row_c) \
-  X(u32, col_c) \
-  X(u32, offset_o) \
-  X(u32, batch_o) \
-  X(u32, row_o) \
-  X(u32, col_o)
-// clang-format on
-WEBGPU_PARAMS(Params, MATMUL_PARAMS);
+WEBGPU_PARAMS(Params, (u64, value_alpha), (u64, value_beta), (f32, alpha),
+              (f32, beta), (u32, m), (u32, n), (u32, k), (u32, parts),
+              (u32, part_k), (u32, tiles), (u32, tiles_m), (u32, tiles_n),
+              (u32, offset_a), (u32, batch_a), (u32, row_a), (u32, col_a),
+              (u32, offset_b), (u32, batch_b), (u32, row_b), (u32, col_b),
+              (u32, offset_c), (u32, batch_c), (u32, row_c), (u32, col_c),
+              (u32, offset_o), (u32, batch_o), (u32, row_o), (u32, col_o));
 
 enum class Plan : uint8_t {
   Tile,      // workgroup memory: GPUs

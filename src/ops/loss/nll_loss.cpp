@@ -37,21 +37,9 @@ struct Variant {
                                                     &Variant::windows_t};
 };
 
-// clang-format off
-#define NLL_LOSS_PARAMS(X) \
-  X(u64, ignore) \
-  X(u32, count) \
-  X(u32, bound) \
-  X(u32, inner) \
-  X(u32, offset_a) \
-  X(u32, offset_t) \
-  X(u32, offset_w) \
-  X(u32, offset_g) \
-  X(u32, stride_g) \
-  X(u32, wraps) \
-  X(u32, fault)
-// clang-format on
-WEBGPU_PARAMS(NllLossParams, NLL_LOSS_PARAMS);
+WEBGPU_PARAMS(NllLossParams, (u64, ignore), (u32, count), (u32, bound),
+              (u32, inner), (u32, offset_a), (u32, offset_t), (u32, offset_w),
+              (u32, offset_g), (u32, stride_g), (u32, wraps), (u32, fault));
 
 wgsl::Operand weight_operand(const Variant& v) {
   return {"w", v.dtype, v.weighted ? Mode::Read : Mode::Absent, 1, ""};

@@ -36,52 +36,19 @@ struct Variant {
       &Variant::windows_a, &Variant::windows_g, &Variant::windows_o};
 };
 
-// clang-format off
-#define NORM_PARAMS(X) \
-  ROW_PARAMS(X) \
-  X(u32, groups) \
-  X(u32, per_group) \
-  X(u32, spatial) \
-  X(f32, eps) \
-  X(u32, a_offset) \
-  X(u32, w_offset) \
-  X(u32, b_offset) \
-  X(u32, o_offset) \
-  X(u32, m_offset) \
-  X(u32, r_offset)
-// clang-format on
-WEBGPU_PARAMS(NormParams, NORM_PARAMS);
+WEBGPU_PARAMS(NormParams, ROW_PARAMS, (u32, groups), (u32, per_group),
+              (u32, spatial), (f32, eps), (u32, a_offset), (u32, w_offset),
+              (u32, b_offset), (u32, o_offset), (u32, m_offset),
+              (u32, r_offset));
 
-// clang-format off
-#define NORM_BACKWARD_PARAMS(X) \
-  ROW_PARAMS(X) \
-  X(u32, groups) \
-  X(u32, per_group) \
-  X(u32, spatial) \
-  X(u32, g_offset) \
-  X(u32, a_offset) \
-  X(u32, m_offset) \
-  X(u32, r_offset) \
-  X(u32, w_offset) \
-  X(u32, o_offset)
-// clang-format on
-WEBGPU_PARAMS(NormBackwardParams, NORM_BACKWARD_PARAMS);
+WEBGPU_PARAMS(NormBackwardParams, ROW_PARAMS, (u32, groups), (u32, per_group),
+              (u32, spatial), (u32, g_offset), (u32, a_offset), (u32, m_offset),
+              (u32, r_offset), (u32, w_offset), (u32, o_offset));
 
-// clang-format off
-#define NORM_WEIGHTS_PARAMS(X) \
-  X(u32, outer) \
-  X(u32, channels) \
-  X(u32, spatial) \
-  X(u32, groups) \
-  X(u32, per_group) \
-  X(u32, splits) \
-  X(u32, chunk) \
-  X(u32, g_offset) \
-  X(u32, a_offset) \
-  X(u32, m_offset) \
-  X(u32, r_offset)
-// clang-format on
-WEBGPU_PARAMS(NormWeightsParams, NORM_WEIGHTS_PARAMS);
+WEBGPU_PARAMS(NormWeightsParams, (u32, outer), (u32, channels), (u32, spatial),
+              (u32, groups), (u32, per_group), (u32, splits), (u32, chunk),
+              (u32, g_offset), (u32, a_offset), (u32, m_offset),
+              (u32, r_offset));
 
 const char* name_of_kind(NormKind kind) {
   switch (kind) {

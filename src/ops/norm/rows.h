@@ -31,7 +31,7 @@ Rows rows_along(const at::Tensor& self, int64_t dim);
 
 // The fields with which the parameters of a row kernel begin. Each operand `a`
 // in rows has an a_offset besides.
-#define ROW_PARAMS(X) X(u32, rows) X(u32, count) X(u32, inner)
+#define ROW_PARAMS (u32, rows), (u32, count), (u32, inner)
 
 template <class Params>
 void fill_rows(Params& p, const Rows& rows) {

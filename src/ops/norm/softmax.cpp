@@ -28,22 +28,10 @@ struct Variant {
       &Variant::windows_a, &Variant::windows_y, &Variant::windows_o};
 };
 
-// clang-format off
-#define SOFTMAX_PARAMS(X) \
-  ROW_PARAMS(X) \
-  X(u32, a_offset) \
-  X(u32, o_offset)
-// clang-format on
-WEBGPU_PARAMS(SoftmaxParams, SOFTMAX_PARAMS);
+WEBGPU_PARAMS(SoftmaxParams, ROW_PARAMS, (u32, a_offset), (u32, o_offset));
 
-// clang-format off
-#define SOFTMAX_BACKWARD_PARAMS(X) \
-  ROW_PARAMS(X) \
-  X(u32, g_offset) \
-  X(u32, y_offset) \
-  X(u32, o_offset)
-// clang-format on
-WEBGPU_PARAMS(SoftmaxBackwardParams, SOFTMAX_BACKWARD_PARAMS);
+WEBGPU_PARAMS(SoftmaxBackwardParams, ROW_PARAMS, (u32, g_offset),
+              (u32, y_offset), (u32, o_offset));
 
 std::string label_of(const char* name, const Variant& v) {
   auto label = fmt::format("{}{}_{}_{}{}", v.log ? "log_" : "", name,

@@ -38,29 +38,11 @@ struct PointwiseVariant {
   std::array<wgsl::Mode, kMaxPointwiseInputs> modes;
 };
 
-// clang-format off
-#define POINTWISE_PARAMS(X) \
-  X(Walk, at) \
-  X(u32x8, at_a) \
-  X(u32x8, at_b) \
-  X(u32x8, at_c) \
-  X(u32x8, at_o) \
-  X(u32x8, at_x) \
-  X(u64, value_a) \
-  X(u64, value_b) \
-  X(u64, value_c) \
-  X(u64, s0) \
-  X(u64, s1) \
-  X(u64, s2) \
-  X(u64, s3) \
-  X(u32, offset_a) \
-  X(u32, offset_b) \
-  X(u32, offset_c) \
-  X(u32, offset_o) \
-  X(u32, count) \
-  X(u32, share)
-// clang-format on
-WEBGPU_PARAMS(PointwiseParams, POINTWISE_PARAMS);
+WEBGPU_PARAMS(PointwiseParams, (Walk, at), (u32x8, at_a), (u32x8, at_b),
+              (u32x8, at_c), (u32x8, at_o), (u32x8, at_x), (u64, value_a),
+              (u64, value_b), (u64, value_c), (u64, s0), (u64, s1), (u64, s2),
+              (u64, s3), (u32, offset_a), (u32, offset_b), (u32, offset_c),
+              (u32, offset_o), (u32, count), (u32, share));
 
 Family<PointwiseVariant>& pointwise_family();
 

@@ -20,20 +20,9 @@ using wgsl::DType;
 using wgsl::Mode;
 using wgsl::Width;
 
-// clang-format off
-#define DROPOUT_PARAMS(X) \
-  X(u64, seed) \
-  X(u64, offset) \
-  X(u64, keep) \
-  X(f32, scale) \
-  X(u32, offset_a) \
-  X(u32, offset_o) \
-  X(u32, offset_m) \
-  X(u32, count) \
-  X(u32, blocks) \
-  X(u32, share)
-// clang-format on
-WEBGPU_PARAMS(DropoutParams, DROPOUT_PARAMS);
+WEBGPU_PARAMS(DropoutParams, (u64, seed), (u64, offset), (u64, keep),
+              (f32, scale), (u32, offset_a), (u32, offset_o), (u32, offset_m),
+              (u32, count), (u32, blocks), (u32, share));
 
 struct Variant {
   uint16_t dtype, workgroup;

@@ -28,16 +28,8 @@ struct Variant {
                                                     &Variant::windows_o};
 };
 
-// clang-format off
-#define MULTINOMIAL_PARAMS(X) \
-  X(u64, seed) \
-  X(u64, offset) \
-  X(u32, categories) \
-  X(u32, samples) \
-  X(u32, count) \
-  X(u32, threads)
-// clang-format on
-WEBGPU_PARAMS(MultinomialParams, MULTINOMIAL_PARAMS);
+WEBGPU_PARAMS(MultinomialParams, (u64, seed), (u64, offset), (u32, categories),
+              (u32, samples), (u32, count), (u32, threads));
 
 wgsl::KernelText describe(const Variant& v) {
   wgsl::KernelText text;

@@ -71,25 +71,10 @@ constexpr Row kRows[] = {
      "p.range)))"},
 };
 
-// clang-format off
-#define RANDOM_PARAMS(X) \
-  X(u64, seed) \
-  X(u64, offset) \
-  X(u64, start) \
-  X(u64, range) \
-  X(f32, a) \
-  X(f32, b) \
-  X(f32, low) \
-  X(f32, high) \
-  X(u32, offset_o) \
-  X(u32, offset_a) \
-  X(u32, count) \
-  X(u32, blocks) \
-  X(u32, share) \
-  X(u32, bound) \
-  X(u32, fault)
-// clang-format on
-WEBGPU_PARAMS(RandomParams, RANDOM_PARAMS);
+WEBGPU_PARAMS(RandomParams, (u64, seed), (u64, offset), (u64, start),
+              (u64, range), (f32, a), (f32, b), (f32, low), (f32, high),
+              (u32, offset_o), (u32, offset_a), (u32, count), (u32, blocks),
+              (u32, share), (u32, bound), (u32, fault));
 
 struct Variant {
   Distribution distribution;

@@ -43,23 +43,10 @@ struct ReduceVariant {
       &ReduceVariant::windows_q};
 };
 
-// clang-format off
-#define REDUCE_PARAMS(X) \
-  X(Walk, kept) \
-  X(Walk, reduced) \
-  X(u32x8, kept_a) \
-  X(u32x8, reduced_a) \
-  X(u32, outputs) \
-  X(u32, count) \
-  X(u32, splits) \
-  X(u32, chunk) \
-  X(u32, a_offset) \
-  X(u32, o_offset) \
-  X(u32, q_offset) \
-  X(f32, divisor) \
-  X(f32, order)
-// clang-format on
-WEBGPU_PARAMS(ReduceParams, REDUCE_PARAMS);
+WEBGPU_PARAMS(ReduceParams, (Walk, kept), (Walk, reduced), (u32x8, kept_a),
+              (u32x8, reduced_a), (u32, outputs), (u32, count), (u32, splits),
+              (u32, chunk), (u32, a_offset), (u32, o_offset), (u32, q_offset),
+              (f32, divisor), (f32, order));
 
 // The compiled kernel.
 const hal::Kernel& reduce_kernel(const ReduceVariant&);

@@ -74,19 +74,9 @@ struct Variant {
       &Variant::windows_a, &Variant::windows_o, &Variant::windows_q};
 };
 
-// clang-format off
-#define SCAN_PARAMS(X) \
-  X(u32, rows) \
-  X(u32, count) \
-  X(u32, inner) \
-  X(u32, chunk) \
-  X(u32, blocks) \
-  X(u32, block) \
-  X(u32, a_offset) \
-  X(u32, o_offset) \
-  X(u32, q_offset)
-// clang-format on
-WEBGPU_PARAMS(ScanParams, SCAN_PARAMS);
+WEBGPU_PARAMS(ScanParams, (u32, rows), (u32, count), (u32, inner), (u32, chunk),
+              (u32, blocks), (u32, block), (u32, a_offset), (u32, o_offset),
+              (u32, q_offset));
 
 // The CPU's dtypes: sums and products of any, others of the input's.
 bool is_direct(Scan op, DType a, DType o) {

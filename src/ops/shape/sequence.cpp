@@ -26,20 +26,9 @@ using wgsl::DType;
 using wgsl::Mode;
 using wgsl::params::words_of;
 
-// clang-format off
-#define SEQUENCE_PARAMS(X) \
-  X(u64, start) \
-  X(u64, step) \
-  X(f32, start_high) \
-  X(f32, start_low) \
-  X(f32, step_high) \
-  X(f32, step_low) \
-  X(f32, end) \
-  X(u32, offset_o) \
-  X(u32, count) \
-  X(u32, share)
-// clang-format on
-WEBGPU_PARAMS(SequenceParams, SEQUENCE_PARAMS);
+WEBGPU_PARAMS(SequenceParams, (u64, start), (u64, step), (f32, start_high),
+              (f32, start_low), (f32, step_high), (f32, step_low), (f32, end),
+              (u32, offset_o), (u32, count), (u32, share));
 
 struct SequenceVariant {
   uint16_t workgroup;

@@ -23,19 +23,9 @@ using at::Tensor;
 using wgsl::DType;
 using wgsl::Mode;
 
-// clang-format off
-#define TRIANGLE_PARAMS(X) \
-  X(Walk, at) \
-  X(u32x8, at_a) \
-  X(u32, offset_a) \
-  X(u32, offset_o) \
-  X(u32, count) \
-  X(u32, share) \
-  X(u32, rows) \
-  X(u32, cols) \
-  X(i32, diagonal)
-// clang-format on
-WEBGPU_PARAMS(TriangleParams, TRIANGLE_PARAMS);
+WEBGPU_PARAMS(TriangleParams, (Walk, at), (u32x8, at_a), (u32, offset_a),
+              (u32, offset_o), (u32, count), (u32, share), (u32, rows),
+              (u32, cols), (i32, diagonal));
 
 struct TriangleVariant {
   uint16_t workgroup;
