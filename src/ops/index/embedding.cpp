@@ -8,7 +8,7 @@
 
 #include "ops/index/scatter.h"
 #include "ops/kernel/dtype.h"
-#include "ops/runtime/fallback.h"
+#include "ops/runtime/native.h"
 
 namespace torch_webgpu::ops {
 namespace {
@@ -19,12 +19,6 @@ Tensor embedding_dense_backward(const Tensor& grad_output,
                                 const Tensor& indices, c10::SymInt num_weights,
                                 c10::SymInt padding_idx,
                                 bool scale_grad_by_freq) {
-  if (!wgsl::has_dtype(grad_output.scalar_type())) {
-    return cpu_call("aten::embedding_dense_backward", "",
-                    {grad_output, indices, num_weights, padding_idx,
-                     scale_grad_by_freq})[0]
-        .toTensor();
-  }
   const int64_t rows = num_weights.expect_int();
   const int64_t columns = grad_output.size(-1);
   const Tensor index = indices.reshape({-1});
@@ -52,7 +46,8 @@ Tensor embedding_dense_backward(const Tensor& grad_output,
 }  // namespace
 
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
-  m.impl("embedding_dense_backward", &embedding_dense_backward);
+  native<"embedding_dense_backward", &embedding_dense_backward,
+         takes_native_at<0>>(m);
 }
 
 }  // namespace torch_webgpu::ops

@@ -17,6 +17,7 @@
 #include "ops/index/scatter.h"
 #include "ops/kernel/dtype.h"
 #include "ops/runtime/fallback.h"
+#include "ops/runtime/native.h"
 
 namespace torch_webgpu::ops {
 
@@ -139,11 +140,6 @@ void scatter_into(const char* name, const Tensor& self, int64_t dim_,
       combine);
 }
 
-// The CPU combines what the kernels have no dtype for, and counts it.
-bool combines(const Tensor& t) {
-  return wgsl::has_dtype(t.scalar_type());
-}
-
 Tensor& scatter_src_out(const Tensor& self, int64_t dim, const Tensor& index,
                         const Tensor& src, Tensor& out) {
   start_from("scatter", self, out);
@@ -161,11 +157,6 @@ Tensor& scatter_value_out(const Tensor& self, int64_t dim, const Tensor& index,
 Tensor& scatter_reduce_out(const Tensor& self, int64_t dim, const Tensor& index,
                            const Tensor& src, std::string_view reduce,
                            Tensor& out) {
-  if (!combines(self)) {
-    cpu_call("aten::scatter", "reduce_out",
-             {self, dim, index, src, std::string(reduce), out});
-    return out;
-  }
   TORCH_CHECK(reduce == "add" || reduce == "multiply",
               "scatter: reduce must be either add or multiply, but is ",
               reduce);
@@ -177,11 +168,6 @@ Tensor& scatter_reduce_out(const Tensor& self, int64_t dim, const Tensor& index,
 Tensor& scatter_value_reduce_out(const Tensor& self, int64_t dim,
                                  const Tensor& index, const Scalar& value,
                                  std::string_view reduce, Tensor& out) {
-  if (!combines(self)) {
-    cpu_call("aten::scatter", "value_reduce_out",
-             {self, dim, index, value, std::string(reduce), out});
-    return out;
-  }
   TORCH_CHECK(reduce == "add" || reduce == "multiply",
               "scatter: reduce must be either add or multiply, but is ",
               reduce);
@@ -193,10 +179,6 @@ Tensor& scatter_value_reduce_out(const Tensor& self, int64_t dim,
 
 Tensor& scatter_add_out(const Tensor& self, int64_t dim, const Tensor& index,
                         const Tensor& src, Tensor& out) {
-  if (!combines(self)) {
-    cpu_call("aten::scatter_add", "out", {self, dim, index, src, out});
-    return out;
-  }
   start_from("scatter_add", self, out);
   scatter_into("scatter_add", out, dim, index, src, 0, Combine::Add);
   return out;
@@ -216,11 +198,6 @@ Tensor& scatter_reduce_two_out(const Tensor& self, int64_t dim,
                                const Tensor& index, const Tensor& src,
                                std::string_view reduce, bool include_self,
                                Tensor& out) {
-  if (!combines(self)) {
-    cpu_call("aten::scatter_reduce", "two_out",
-             {self, dim, index, src, std::string(reduce), include_self, out});
-    return out;
-  }
   const Combine combine = parse_reduce(reduce);
   const auto type = self.scalar_type();
   start_from("scatter_reduce", self, out);
@@ -279,10 +256,6 @@ void write_rows(const char* name, const Tensor& out, int64_t dim_,
 
 Tensor& index_add_out(const Tensor& self, int64_t dim, const Tensor& index,
                       const Tensor& source, const Scalar& alpha, Tensor& out) {
-  if (!combines(self)) {
-    cpu_call("aten::index_add", "out", {self, dim, index, source, alpha, out});
-    return out;
-  }
   const bool scaled = alpha.toComplexDouble() != 1.0;
   const Tensor rows = scaled ? at::mul(source, alpha) : source;
   start_from("index_add", self, out);
@@ -335,7 +308,7 @@ Tensor& put_(Tensor& self, const Tensor& index, const Tensor& source,
                     source.numel(), " elements, but index has ", index.numel());
   TORCH_CHECK_INDEX(self.numel() != 0 || index.numel() == 0,
                     "put_: tried to put elements into an empty tensor");
-  if (accumulate && !combines(self)) {
+  if (accumulate && !is_native(self)) {
     const Tensor result =
         cpu_call("aten::put", "", {self, index, source, accumulate})[0]
             .toTensor();
@@ -360,11 +333,13 @@ Tensor& put_(Tensor& self, const Tensor& index, const Tensor& source,
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   m.impl("scatter.src_out", &scatter_src_out);
   m.impl("scatter.value_out", &scatter_value_out);
-  m.impl("scatter.reduce_out", &scatter_reduce_out);
-  m.impl("scatter.value_reduce_out", &scatter_value_reduce_out);
-  m.impl("scatter_add.out", &scatter_add_out);
-  m.impl("scatter_reduce.two_out", &scatter_reduce_two_out);
-  m.impl("index_add.out", &index_add_out);
+  native<"scatter.reduce_out", &scatter_reduce_out, takes_native_at<0>>(m);
+  native<"scatter.value_reduce_out", &scatter_value_reduce_out,
+         takes_native_at<0>>(m);
+  native<"scatter_add.out", &scatter_add_out, takes_native_at<0>>(m);
+  native<"scatter_reduce.two_out", &scatter_reduce_two_out, takes_native_at<0>>(
+      m);
+  native<"index_add.out", &index_add_out, takes_native_at<0>>(m);
   m.impl("index_copy.out", &index_copy_out);
   m.impl("index_fill_.int_Scalar", &index_fill_scalar_);
   m.impl("index_fill_.int_Tensor", &index_fill_tensor_);

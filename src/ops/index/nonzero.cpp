@@ -14,7 +14,7 @@
 #include "ops/kernel/family.h"
 #include "ops/kernel/launch.h"
 #include "ops/kernel/params.h"
-#include "ops/runtime/fallback.h"
+#include "ops/runtime/native.h"
 
 namespace torch_webgpu::ops {
 namespace {
@@ -140,10 +140,12 @@ struct Found {
   NonzeroParams params;
 };
 
+bool has_coordinates(const at::TensorBase& self) {
+  return is_native(self) && self.dim() <= 8;
+}
+constexpr TensorsAt<&has_coordinates, 0> takes_nonzero;
+
 Tensor find_nonzero(const Tensor& self) {
-  if (!wgsl::has_dtype(self.scalar_type()) || self.dim() > 8) {
-    return cpu_call("aten::nonzero", "", {self})[0].toTensor();
-  }
   const auto options = self.options().dtype(at::kLong);
   if (self.numel() == 0) return at::empty({0, self.dim()}, options);
   Found found(self);
@@ -258,8 +260,8 @@ Tensor nonzero_offsets(const Tensor& t) {
 }
 
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
-  m.impl("nonzero", &find_nonzero);
-  m.impl("nonzero.out", &nonzero_out);
+  native<"nonzero", &find_nonzero, takes_nonzero>(m);
+  native<"nonzero.out", &nonzero_out, takes_nonzero>(m);
   m.impl("masked_select", &select_masked);
   m.impl("masked_select.out", &masked_select_out);
   m.impl("masked_scatter_", &masked_scatter_);

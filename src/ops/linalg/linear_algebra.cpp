@@ -9,19 +9,13 @@
 
 #include "ops/kernel/dtype.h"
 #include "ops/linalg/matmul.h"
-#include "ops/runtime/fallback.h"
+#include "ops/runtime/native.h"
 
 namespace torch_webgpu::ops {
 namespace {
 
 using at::Scalar;
 using at::Tensor;
-
-// True for what the kernels take. The CPU computes float64 and complex; it
-// also has the message for the dtypes that no device has (bool).
-bool has_kernel(const Tensor& t) {
-  return wgsl::has_dtype(t.scalar_type()) && t.scalar_type() != at::kBool;
-}
 
 void check_dtypes(const char* name, const Tensor& a, const Tensor& b,
                   const Tensor& out) {
@@ -58,10 +52,6 @@ void check_batches(const char* name, const Tensor& a, const Tensor& b) {
 }
 
 Tensor& mm_out(const Tensor& self, const Tensor& mat2, Tensor& out) {
-  if (!has_kernel(self)) {
-    cpu_call("aten::mm", "out", {self, mat2, out});
-    return out;
-  }
   check_matrices("mm", self, mat2);
   check_dtypes("mm", self, mat2, out);
   at::native::resize_output(out, {self.size(0), mat2.size(1)});
@@ -85,10 +75,6 @@ void activated_addmm(const char* name, const Tensor& self, const Tensor& mat1,
 
 Tensor& addmm_out(const Tensor& self, const Tensor& mat1, const Tensor& mat2,
                   const Scalar& beta, const Scalar& alpha, Tensor& out) {
-  if (!has_kernel(mat1)) {
-    cpu_call("aten::addmm", "out", {self, mat1, mat2, beta, alpha, out});
-    return out;
-  }
   activated_addmm("addmm", self, mat1, mat2, beta, alpha, Activation::None,
                   out);
   return out;
@@ -97,21 +83,12 @@ Tensor& addmm_out(const Tensor& self, const Tensor& mat1, const Tensor& mat2,
 Tensor& addmm_activation_out(const Tensor& self, const Tensor& mat1,
                              const Tensor& mat2, const Scalar& beta,
                              const Scalar& alpha, bool use_gelu, Tensor& out) {
-  if (!has_kernel(mat1) || !mat1.is_floating_point()) {
-    cpu_call("aten::_addmm_activation", "out",
-             {self, mat1, mat2, beta, alpha, use_gelu, out});
-    return out;
-  }
   activated_addmm("_addmm_activation", self, mat1, mat2, beta, alpha,
                   use_gelu ? Activation::Gelu : Activation::Relu, out);
   return out;
 }
 
 Tensor& bmm_out(const Tensor& self, const Tensor& mat2, Tensor& out) {
-  if (!has_kernel(self)) {
-    cpu_call("aten::bmm", "out", {self, mat2, out});
-    return out;
-  }
   check_batches("bmm", self, mat2);
   check_dtypes("bmm", self, mat2, out);
   at::native::resize_output(out, {self.size(0), self.size(1), mat2.size(2)});
@@ -122,10 +99,6 @@ Tensor& bmm_out(const Tensor& self, const Tensor& mat2, Tensor& out) {
 Tensor& baddbmm_out(const Tensor& self, const Tensor& batch1,
                     const Tensor& batch2, const Scalar& beta,
                     const Scalar& alpha, Tensor& out) {
-  if (!has_kernel(batch1)) {
-    cpu_call("aten::baddbmm", "out", {self, batch1, batch2, beta, alpha, out});
-    return out;
-  }
   check_batches("baddbmm", batch1, batch2);
   check_dtypes("baddbmm", batch1, batch2, out);
   check_bias("baddbmm", self, batch1);
@@ -161,10 +134,6 @@ Tensor& addbmm_(Tensor& self, const Tensor& batch1, const Tensor& batch2,
 
 Tensor& addmv_out(const Tensor& self, const Tensor& mat, const Tensor& vec,
                   const Scalar& beta, const Scalar& alpha, Tensor& out) {
-  if (!has_kernel(mat)) {
-    cpu_call("aten::addmv", "out", {self, mat, vec, beta, alpha, out});
-    return out;
-  }
   TORCH_CHECK(mat.dim() == 2 && vec.dim() == 1 && mat.size(1) == vec.size(0),
               "addmv: a matrix of sizes ", mat.sizes(),
               " cannot be multiplied by a vector of sizes ", vec.sizes());
@@ -183,7 +152,7 @@ Tensor& addmv_out(const Tensor& self, const Tensor& mat, const Tensor& vec,
 // addr is a column times a row. Torch's own composition, which serves the
 // other arguments, rounds a half type's product before it adds.
 bool is_product(const Tensor& self, const Tensor& vec1, const Tensor& vec2) {
-  return has_kernel(self) && vec1.scalar_type() == self.scalar_type() &&
+  return is_native_number(self) && vec1.scalar_type() == self.scalar_type() &&
          vec2.scalar_type() == self.scalar_type() && vec1.dim() == 1 &&
          vec2.dim() == 1;
 }
@@ -208,9 +177,6 @@ Tensor addr(const Tensor& self, const Tensor& vec1, const Tensor& vec2,
 }
 
 Tensor inner_product(const Tensor& self, const Tensor& other) {
-  if (!has_kernel(self)) {
-    return cpu_call("aten::dot", "", {self, other})[0].toTensor();
-  }
   TORCH_CHECK(self.dim() == 1 && other.dim() == 1,
               "dot: expected two vectors, but got ", self.dim(), "-D and ",
               other.dim(), "-D tensors");
@@ -224,29 +190,25 @@ Tensor inner_product(const Tensor& self, const Tensor& other) {
   return out;
 }
 
-Tensor vdot(const Tensor& self, const Tensor& other) {
-  if (!has_kernel(self)) {
-    return cpu_call("aten::vdot", "", {self, other})[0].toTensor();
-  }
-  return inner_product(self, other);
-}
-
 }  // namespace
 
+// The first factor's dtype decides: the kernels check that the others have it.
+// The CPU computes float64 and complex; it also has the message for the dtypes
+// that no device has (bool).
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
-  m.impl("mm.out", &mm_out);
-  m.impl("addmm.out", &addmm_out);
-  m.impl("_addmm_activation.out", &addmm_activation_out);
-  m.impl("bmm.out", &bmm_out);
-  m.impl("baddbmm.out", &baddbmm_out);
-  m.impl("addbmm.out", &addbmm_out);
-  m.impl("addbmm", &addbmm);
-  m.impl("addbmm_", &addbmm_);
-  m.impl("addmv.out", &addmv_out);
+  native<"mm.out", &mm_out, takes_numbers_at<0>>(m);
+  native<"addmm.out", &addmm_out, takes_numbers_at<1>>(m);
+  native<"_addmm_activation.out", &addmm_activation_out, takes_floats_at<1>>(m);
+  native<"bmm.out", &bmm_out, takes_numbers_at<0>>(m);
+  native<"baddbmm.out", &baddbmm_out, takes_numbers_at<1>>(m);
+  native<"addbmm.out", &addbmm_out, takes_numbers_at<1>>(m);
+  native<"addbmm", &addbmm, takes_numbers_at<1>>(m);
+  native<"addbmm_", &addbmm_, takes_numbers_at<1>>(m);
+  native<"addmv.out", &addmv_out, takes_numbers_at<1>>(m);
   m.impl("addr", &addr);
   m.impl("addr.out", &addr_out);
-  m.impl("dot", &inner_product);
-  m.impl("vdot", &vdot);
+  native<"dot", &inner_product, takes_numbers_at<0>>(m);
+  native<"vdot", &inner_product, takes_numbers_at<0>>(m);
 }
 
 }  // namespace torch_webgpu::ops

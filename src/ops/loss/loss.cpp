@@ -10,7 +10,7 @@
 #include <array>
 
 #include "ops/pointwise/promote.h"
-#include "ops/runtime/fallback.h"
+#include "ops/runtime/native.h"
 
 namespace torch_webgpu::ops {
 namespace {
@@ -71,24 +71,15 @@ double factor(const Tensor& self, int64_t reduction) {
 
 Tensor& mse_loss_out(const Tensor& self, const Tensor& target,
                      int64_t reduction, Tensor& out) {
-  if (!have_floats(std::array{self, target, out})) {
-    cpu_call("aten::mse_loss", "out", {self, target, reduction, out});
-  } else {
-    reduce(kMse, self, target, {}, reduction, {}, out);
-  }
+  reduce(kMse, self, target, {}, reduction, {}, out);
   return out;
 }
 
 Tensor& mse_loss_backward_out(const Tensor& grad, const Tensor& self,
                               const Tensor& target, int64_t reduction,
                               Tensor& out) {
-  if (!have_floats(std::array{grad, self, target, out})) {
-    cpu_call("aten::mse_loss_backward", "grad_input",
-             {grad, self, target, reduction, out});
-  } else {
-    run_pointwise(kMseGradient, std::array{grad, self, target}, out,
-                  {factor(self, reduction)});
-  }
+  run_pointwise(kMseGradient, std::array{grad, self, target}, out,
+                {factor(self, reduction)});
   return out;
 }
 
@@ -100,25 +91,15 @@ Tensor mse_loss_backward(const Tensor& grad, const Tensor& self,
 
 Tensor& smooth_l1_loss_out(const Tensor& self, const Tensor& target,
                            int64_t reduction, double beta, Tensor& out) {
-  if (!have_floats(std::array{self, target, out})) {
-    cpu_call("aten::smooth_l1_loss", "out",
-             {self, target, reduction, beta, out});
-  } else {
-    reduce(kSmoothL1, self, target, {}, reduction, {beta}, out);
-  }
+  reduce(kSmoothL1, self, target, {}, reduction, {beta}, out);
   return out;
 }
 
 Tensor& smooth_l1_loss_backward_out(const Tensor& grad, const Tensor& self,
                                     const Tensor& target, int64_t reduction,
                                     double beta, Tensor& out) {
-  if (!have_floats(std::array{grad, self, target, out})) {
-    cpu_call("aten::smooth_l1_loss_backward", "grad_input",
-             {grad, self, target, reduction, beta, out});
-  } else {
-    run_pointwise(kSmoothL1Gradient, std::array{grad, self, target}, out,
-                  {factor(self, reduction), beta});
-  }
+  run_pointwise(kSmoothL1Gradient, std::array{grad, self, target}, out,
+                {factor(self, reduction), beta});
   return out;
 }
 
@@ -127,11 +108,7 @@ Tensor& huber_loss_out(const Tensor& self, const Tensor& target,
   TORCH_CHECK(delta > 0,
               "huber_loss does not support non-positive values for delta, got ",
               delta);
-  if (!have_floats(std::array{self, target, out})) {
-    cpu_call("aten::huber_loss", "out", {self, target, reduction, delta, out});
-  } else {
-    reduce(kHuber, self, target, {}, reduction, {delta}, out);
-  }
+  reduce(kHuber, self, target, {}, reduction, {delta}, out);
   return out;
 }
 
@@ -144,25 +121,15 @@ Tensor huber_loss(const Tensor& self, const Tensor& target, int64_t reduction,
 Tensor& huber_loss_backward_out(const Tensor& grad, const Tensor& self,
                                 const Tensor& target, int64_t reduction,
                                 double delta, Tensor& out) {
-  if (!have_floats(std::array{grad, self, target, out})) {
-    cpu_call("aten::huber_loss_backward", "out",
-             {grad, self, target, reduction, delta, out});
-  } else {
-    run_pointwise(kHuberGradient, std::array{grad, self, target}, out,
-                  {factor(self, reduction), delta});
-  }
+  run_pointwise(kHuberGradient, std::array{grad, self, target}, out,
+                {factor(self, reduction), delta});
   return out;
 }
 
 Tensor& bce_out(const Tensor& self, const Tensor& target,
                 const std::optional<Tensor>& weight, int64_t reduction,
                 Tensor& out) {
-  if (!have_floats(std::array{self, target, out})) {
-    cpu_call("aten::binary_cross_entropy", "out",
-             {self, target, weight, reduction, out});
-  } else {
-    reduce(kBce, self, target, weight, reduction, {}, out);
-  }
+  reduce(kBce, self, target, weight, reduction, {}, out);
   return out;
 }
 
@@ -176,11 +143,6 @@ Tensor& bce_backward_out(const Tensor& grad, const Tensor& self,
                          const Tensor& target,
                          const std::optional<Tensor>& weight, int64_t reduction,
                          Tensor& out) {
-  if (!have_floats(std::array{grad, self, target, out})) {
-    cpu_call("aten::binary_cross_entropy_backward", "grad_input",
-             {grad, self, target, weight, reduction, out});
-    return out;
-  }
   run_pointwise(kBceGradient, std::array{grad, self, target}, out,
                 {factor(self, reduction)});
   if (has(weight)) out.mul_(*weight);
@@ -196,19 +158,24 @@ Tensor bce_backward(const Tensor& grad, const Tensor& self,
 
 }  // namespace
 
+// A weight may be of any dtype: it only multiplies the loss of each element.
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
-  m.impl("mse_loss.out", &mse_loss_out);
-  m.impl("mse_loss_backward", &mse_loss_backward);
-  m.impl("mse_loss_backward.grad_input", &mse_loss_backward_out);
-  m.impl("smooth_l1_loss.out", &smooth_l1_loss_out);
-  m.impl("smooth_l1_loss_backward.grad_input", &smooth_l1_loss_backward_out);
-  m.impl("huber_loss", &huber_loss);
-  m.impl("huber_loss.out", &huber_loss_out);
-  m.impl("huber_loss_backward.out", &huber_loss_backward_out);
-  m.impl("binary_cross_entropy", &bce);
-  m.impl("binary_cross_entropy.out", &bce_out);
-  m.impl("binary_cross_entropy_backward", &bce_backward);
-  m.impl("binary_cross_entropy_backward.grad_input", &bce_backward_out);
+  native<"mse_loss.out", &mse_loss_out, takes_floats>(m);
+  native<"mse_loss_backward", &mse_loss_backward, takes_floats>(m);
+  native<"mse_loss_backward.grad_input", &mse_loss_backward_out, takes_floats>(
+      m);
+  native<"smooth_l1_loss.out", &smooth_l1_loss_out, takes_floats>(m);
+  native<"smooth_l1_loss_backward.grad_input", &smooth_l1_loss_backward_out,
+         takes_floats>(m);
+  native<"huber_loss", &huber_loss, takes_floats>(m);
+  native<"huber_loss.out", &huber_loss_out, takes_floats>(m);
+  native<"huber_loss_backward.out", &huber_loss_backward_out, takes_floats>(m);
+  native<"binary_cross_entropy", &bce, takes_floats_at<0, 1>>(m);
+  native<"binary_cross_entropy.out", &bce_out, takes_floats_at<0, 1, 4>>(m);
+  native<"binary_cross_entropy_backward", &bce_backward,
+         takes_floats_at<0, 1, 2>>(m);
+  native<"binary_cross_entropy_backward.grad_input", &bce_backward_out,
+         takes_floats_at<0, 1, 2, 5>>(m);
 }
 
 }  // namespace torch_webgpu::ops

@@ -15,8 +15,8 @@
 #include "ops/kernel/launch.h"
 #include "ops/kernel/params.h"
 #include "ops/pointwise/promote.h"
-#include "ops/runtime/fallback.h"
 #include "ops/runtime/faults.h"
+#include "ops/runtime/native.h"
 
 // The negative log likelihood of classes along dimension 1 (0 for one sample).
 // A class that does not exist is reported (see faults.h) and counts nothing.
@@ -94,11 +94,6 @@ Family<Variant> backward_family(describe_backward, enumerate);
 
 bool has(const OptionalTensor& tensor) {
   return tensor && tensor->defined();
-}
-
-bool have_kernels(const Tensor& self, const OptionalTensor& weight) {
-  return have_floats({&self, 1}) &&
-         (!has(weight) || have_floats({&*weight, 1}));
 }
 
 // Target and weight as the kernels read them, and the sizes that they share.
@@ -193,14 +188,7 @@ Outputs nll_loss_forward_out(const Tensor& self, const Tensor& target,
                              const OptionalTensor& weight, int64_t reduction,
                              int64_t ignore_index, Tensor& output,
                              Tensor& total_weight) {
-  if (!have_kernels(self, weight)) {
-    cpu_call(
-        "aten::nll_loss_forward", "output",
-        {self, target, weight, reduction, ignore_index, output, total_weight});
-  } else {
-    forward(self, target, weight, reduction, ignore_index, output,
-            total_weight);
-  }
+  forward(self, target, weight, reduction, ignore_index, output, total_weight);
   return {output, total_weight};
 }
 
@@ -209,14 +197,8 @@ Tensor& nll_loss_backward_out(const Tensor& grad, const Tensor& self,
                               const OptionalTensor& weight, int64_t reduction,
                               int64_t ignore_index, const Tensor& total_weight,
                               Tensor& out) {
-  if (!have_kernels(self, weight)) {
-    cpu_call("aten::nll_loss_backward", "grad_input",
-             {grad, self, target, weight, reduction, ignore_index, total_weight,
-              out});
-  } else {
-    backward(grad, self, target, weight, reduction, ignore_index, total_weight,
-             out);
-  }
+  backward(grad, self, target, weight, reduction, ignore_index, total_weight,
+           out);
   return out;
 }
 
@@ -246,11 +228,6 @@ std::tuple<Tensor, Tensor> nll_loss2d_forward(const Tensor& self,
                                               int64_t reduction,
                                               c10::SymInt ignore_index) {
   const int64_t ignore = ignore_index.expect_int();
-  if (!have_kernels(self, weight)) {
-    const auto results = cpu_call("aten::nll_loss2d_forward", "",
-                                  {self, target, weight, reduction, ignore});
-    return {results[0].toTensor(), results[1].toTensor()};
-  }
   check_2d(self, target, weight);
   const bool whole = reduction == at::Reduction::None;
   Tensor output =
@@ -265,12 +242,6 @@ Tensor nll_loss2d_backward(const Tensor& grad, const Tensor& self,
                            int64_t reduction, c10::SymInt ignore_index,
                            const Tensor& total_weight) {
   const int64_t ignore = ignore_index.expect_int();
-  if (!have_kernels(self, weight)) {
-    return cpu_call(
-               "aten::nll_loss2d_backward", "",
-               {grad, self, target, weight, reduction, ignore, total_weight})[0]
-        .toTensor();
-  }
   check_2d(self, target, weight);
   Tensor out = at::empty(self.sizes(), self.options());
   backward(grad, self, target, weight, reduction, ignore, total_weight, out);
@@ -280,10 +251,13 @@ Tensor nll_loss2d_backward(const Tensor& grad, const Tensor& self,
 }  // namespace
 
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
-  m.impl("nll_loss_forward.output", &nll_loss_forward_out);
-  m.impl("nll_loss_backward.grad_input", &nll_loss_backward_out);
-  m.impl("nll_loss2d_forward", &nll_loss2d_forward);
-  m.impl("nll_loss2d_backward", &nll_loss2d_backward);
+  // Input and weight; the rest is cast to what the kernels read.
+  native<"nll_loss_forward.output", &nll_loss_forward_out,
+         takes_floats_at<0, 2>>(m);
+  native<"nll_loss_backward.grad_input", &nll_loss_backward_out,
+         takes_floats_at<1, 3>>(m);
+  native<"nll_loss2d_forward", &nll_loss2d_forward, takes_floats_at<0, 2>>(m);
+  native<"nll_loss2d_backward", &nll_loss2d_backward, takes_floats_at<1, 3>>(m);
 }
 
 }  // namespace torch_webgpu::ops

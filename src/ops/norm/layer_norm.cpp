@@ -6,7 +6,7 @@
 #include <torch/library.h>
 
 #include "ops/reduce/reduce.h"
-#include "ops/runtime/fallback.h"
+#include "ops/runtime/native.h"
 
 namespace torch_webgpu::ops {
 namespace {
@@ -17,13 +17,6 @@ using OptionalTensor = std::optional<Tensor>;
 
 Tensor value(const OptionalTensor& tensor) {
   return tensor ? *tensor : Tensor();
-}
-
-bool all_native(std::initializer_list<Tensor> tensors) {
-  for (const Tensor& tensor : tensors) {
-    if (tensor.defined() && !is_native(tensor)) return false;
-  }
-  return true;
 }
 
 NormShape shape_of(NormKind kind, const char* name, const Tensor& input,
@@ -84,13 +77,6 @@ std::tuple<Tensor, Tensor, Tensor> layer_norm(const Tensor& input,
                                               double eps) {
   constexpr const char* name = "layer_norm";
   const Tensor given_weight = value(weight_opt), given_bias = value(bias_opt);
-  if (!all_native({input, given_weight, given_bias})) {
-    auto results =
-        cpu_call("aten::native_layer_norm", "",
-                 {input, normalized_shape, weight_opt, bias_opt, eps});
-    return {results[0].toTensor(), results[1].toTensor(),
-            results[2].toTensor()};
-  }
   const NormShape shape =
       shape_of(NormKind::Layer, name, input, normalized_shape);
   check_parameter(name, "weight", given_weight, normalized_shape);
@@ -116,13 +102,6 @@ std::tuple<Tensor, Tensor, Tensor> layer_norm_backward(
     const Tensor& mean, const Tensor& rstd, const OptionalTensor& weight_opt,
     const OptionalTensor& bias_opt, std::array<bool, 3> mask) {
   const Tensor weight = value(weight_opt), bias = value(bias_opt);
-  if (!all_native({grad, input, mean, rstd, weight})) {
-    auto results = cpu_call("aten::native_layer_norm_backward", "",
-                            {grad, input, normalized_shape, mean, rstd,
-                             weight_opt, bias_opt, mask});
-    return {results[0].toTensor(), results[1].toTensor(),
-            results[2].toTensor()};
-  }
   const NormShape shape =
       shape_of(NormKind::Layer, "layer_norm", input, normalized_shape);
   const Tensor g = grad.to(input.scalar_type());
@@ -150,11 +129,6 @@ std::tuple<Tensor, Tensor> rms_norm(const Tensor& input,
                                     const OptionalTensor& weight_opt,
                                     std::optional<double> eps) {
   const Tensor given_weight = value(weight_opt);
-  if (!all_native({input, given_weight})) {
-    auto results = cpu_call("aten::_fused_rms_norm", "",
-                            {input, normalized_shape, weight_opt, eps});
-    return {results[0].toTensor(), results[1].toTensor()};
-  }
   const NormShape shape =
       shape_of(NormKind::Rms, "rms_norm", input, normalized_shape);
   check_parameter("rms_norm", "weight", given_weight, normalized_shape);
@@ -203,13 +177,6 @@ std::tuple<Tensor, Tensor, Tensor> group_norm(const Tensor& input,
                                               int64_t spatial, int64_t groups,
                                               double eps) {
   const Tensor given_weight = value(weight_opt), given_bias = value(bias_opt);
-  if (!all_native({input, given_weight, given_bias})) {
-    auto results = cpu_call(
-        "aten::native_group_norm", "",
-        {input, weight_opt, bias_opt, batch, channels, spatial, groups, eps});
-    return {results[0].toTensor(), results[1].toTensor(),
-            results[2].toTensor()};
-  }
   const NormShape shape{NormKind::Group, batch * groups,
                         channels / groups * spatial, groups,
                         std::max<int64_t>(spatial, 1)};
@@ -236,13 +203,6 @@ std::tuple<Tensor, Tensor, Tensor> group_norm_backward(
     int64_t channels, int64_t spatial, int64_t groups,
     std::array<bool, 3> mask) {
   const Tensor weight = value(weight_opt);
-  if (!all_native({grad, input, mean, rstd, weight})) {
-    auto results = cpu_call("aten::native_group_norm_backward", "",
-                            {grad, input, mean, rstd, weight_opt, batch,
-                             channels, spatial, groups, mask});
-    return {results[0].toTensor(), results[1].toTensor(),
-            results[2].toTensor()};
-  }
   const NormShape shape{NormKind::Group, batch * groups,
                         channels / groups * spatial, groups,
                         std::max<int64_t>(spatial, 1)};
@@ -266,12 +226,14 @@ std::tuple<Tensor, Tensor, Tensor> group_norm_backward(
 }  // namespace
 
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
-  m.impl("native_layer_norm", &layer_norm);
-  m.impl("native_layer_norm_backward", &layer_norm_backward);
-  m.impl("_fused_rms_norm", &rms_norm);
+  native<"native_layer_norm", &layer_norm, takes_native>(m);
+  native<"native_layer_norm_backward", &layer_norm_backward,
+         takes_native_at<0, 1, 3, 4, 5>>(m);
+  native<"_fused_rms_norm", &rms_norm, takes_native>(m);
   m.impl("_fused_rms_norm_backward", &rms_norm_backward);
-  m.impl("native_group_norm", &group_norm);
-  m.impl("native_group_norm_backward", &group_norm_backward);
+  native<"native_group_norm", &group_norm, takes_native>(m);
+  native<"native_group_norm_backward", &group_norm_backward,
+         takes_native_at<0, 1, 2, 3, 4>>(m);
 }
 
 }  // namespace torch_webgpu::ops

@@ -7,7 +7,7 @@
 #include "ops/kernel/params.h"
 #include "ops/norm/rows.h"
 #include "ops/reduce/reduce.h"
-#include "ops/runtime/fallback.h"
+#include "ops/runtime/native.h"
 
 namespace torch_webgpu::ops {
 namespace {
@@ -150,11 +150,6 @@ void backward(const Rows& rows, const Tensor& g, const Tensor& y,
 template <bool log>
 Tensor& softmax_out(const Tensor& self, int64_t dim, bool half_to_float,
                     Tensor& out) {
-  if (!is_native(self) || !is_native(out)) {
-    cpu_call(log ? "aten::_log_softmax" : "aten::_softmax", "out",
-             {self, dim, half_to_float, out});
-    return out;
-  }
   TORCH_CHECK(at::isFloatingType(self.scalar_type()),
               log ? "log_softmax" : "softmax",
               ": expected a floating point tensor, got ", self.scalar_type());
@@ -177,12 +172,6 @@ template <bool log>
 Tensor& softmax_backward_out(const Tensor& grad, const Tensor& output,
                              int64_t dim, at::ScalarType input_dtype,
                              Tensor& out) {
-  if (!is_native(grad) || !is_native(output) || !is_native(out)) {
-    cpu_call(log ? "aten::_log_softmax_backward_data"
-                 : "aten::_softmax_backward_data",
-             "out", {grad, output, dim, input_dtype, out});
-    return out;
-  }
   check_result_dtype(out, input_dtype);
   resize_result(out, grad.sizes());
   const Rows rows = rows_along(grad, dim);
@@ -202,10 +191,12 @@ Tensor& softmax_backward_out(const Tensor& grad, const Tensor& output,
 }  // namespace
 
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
-  m.impl("_softmax.out", &softmax_out<false>);
-  m.impl("_log_softmax.out", &softmax_out<true>);
-  m.impl("_softmax_backward_data.out", &softmax_backward_out<false>);
-  m.impl("_log_softmax_backward_data.out", &softmax_backward_out<true>);
+  native<"_softmax.out", &softmax_out<false>, takes_native>(m);
+  native<"_log_softmax.out", &softmax_out<true>, takes_native>(m);
+  native<"_softmax_backward_data.out", &softmax_backward_out<false>,
+         takes_native>(m);
+  native<"_log_softmax_backward_data.out", &softmax_backward_out<true>,
+         takes_native>(m);
 }
 
 }  // namespace torch_webgpu::ops

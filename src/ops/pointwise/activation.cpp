@@ -3,7 +3,6 @@
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
-#include <ATen/ops/result_type.h>
 #include <torch/library.h>
 
 #include <algorithm>
@@ -13,7 +12,7 @@
 #include <utility>
 
 #include "ops/pointwise/promote.h"
-#include "ops/runtime/fallback.h"
+#include "ops/runtime/native.h"
 
 namespace torch_webgpu::ops {
 namespace {
@@ -100,45 +99,16 @@ const auto kIds = [] {
   return ids;
 }();
 
-bool have_kernels(std::span<const Tensor> tensors, const Tensor& out,
-                  Domain domain = Domain::Floats) {
-  if (domain == Domain::Floats) {
-    return have_floats(tensors) && have_floats({&out, 1});
-  }
-  return std::ranges::all_of(tensors, [&](const Tensor& tensor) {
-    return tensor.scalar_type() != at::kBool &&
-           have_dtypes({tensor.scalar_type(), out.scalar_type()});
-  });
-}
-
-void run_row(size_t index, std::span<const Tensor> tensors,
-             std::initializer_list<Scalar> scalars, const Tensor& out) {
-  const Row& row = kRows[index];
-  if (have_kernels(tensors, out, row.domain)) {
-    run_pointwise(kIds[index], tensors, out, scalars);
-    return;
-  }
-  torch::jit::Stack arguments(tensors.begin(), tensors.end());
-  arguments.insert(arguments.end(), scalars.begin(), scalars.end());
-  const std::string name = std::string("aten::") + row.name;
-  if (row.out) {
-    arguments.emplace_back(out);
-    cpu_call(name.c_str(), row.out, std::move(arguments));
-  } else {
-    out.copy_(cpu_call(name.c_str(), "", std::move(arguments))[0].toTensor());
-  }
-}
-
 // The forms of row I, whose schema has as many numbers as there are `S`.
 template <size_t I, class... S>
 struct Forward {
   static Tensor& out(const Tensor& self, const S&... scalars, Tensor& out) {
-    run_row(I, {&self, 1}, {scalars...}, out);
+    run_pointwise(kIds[I], {&self, 1}, out, {scalars...});
     return out;
   }
   static Tensor functional(const Tensor& self, const S&... scalars) {
     Tensor result = at::empty_like(self);
-    run_row(I, {&self, 1}, {scalars...}, result);
+    run_pointwise(kIds[I], {&self, 1}, result, {scalars...});
     return result;
   }
   static Tensor& in_place(Tensor& self, const S&... scalars) {
@@ -150,7 +120,7 @@ template <size_t I, class... S>
 struct Gradient {
   static Tensor& out(const Tensor& grad, const Tensor& self,
                      const S&... scalars, Tensor& out) {
-    run_row(I, std::array{grad, self}, {scalars...}, out);
+    run_pointwise(kIds[I], std::array{grad, self}, out, {scalars...});
     return out;
   }
   static Tensor functional(const Tensor& grad, const Tensor& self,
@@ -163,13 +133,20 @@ struct Gradient {
 template <size_t I, class... S>
 void register_forms(torch::Library& m) {
   constexpr const Row& row = kRows[I];
+  constexpr EachTensor<row.domain == Domain::Floats ? &is_native_float
+                                                    : &is_native_number>
+      takes;
   using Forms =
       std::conditional_t<row.inputs == 1, Forward<I, S...>, Gradient<I, S...>>;
-  const std::string name = row.name;
-  if (row.out) m.impl((name + "." + row.out).c_str(), &Forms::out);
-  if (row.structured) return;
-  m.impl(name.c_str(), &Forms::functional);
-  if constexpr (row.inputs == 1) m.impl((name + "_").c_str(), &Forms::in_place);
+  if constexpr (row.out != nullptr) {
+    native<OperatorName(row.name, ".", row.out), &Forms::out, takes>(m);
+  }
+  if constexpr (!row.structured) {
+    native<row.name, &Forms::functional, takes>(m);
+    if constexpr (row.inputs == 1) {
+      native<OperatorName(row.name, "_"), &Forms::in_place, takes>(m);
+    }
+  }
 }
 
 template <size_t... I>
@@ -191,11 +168,6 @@ Tensor& leaky_relu_backward_out(const Tensor& grad, const Tensor& self,
                                 const Scalar& slope, bool self_is_result,
                                 Tensor& out) {
   const std::array tensors{grad, self};
-  if (!have_kernels(tensors, out)) {
-    cpu_call("aten::leaky_relu_backward", "grad_input",
-             {grad, self, slope, self_is_result, out});
-    return out;
-  }
   run_pointwise(kLeakyReluGradient, tensors, out, {slope});
   return out;
 }
@@ -213,10 +185,6 @@ const OpId kEluGradientByResult =
 
 Tensor& elu_out(const Tensor& self, const Scalar& alpha, const Scalar& scale,
                 const Scalar& input_scale, Tensor& out) {
-  if (!have_kernels({&self, 1}, out)) {
-    cpu_call("aten::elu", "out", {self, alpha, scale, input_scale, out});
-    return out;
-  }
   run_pointwise(kElu, {&self, 1}, out,
                 {alpha.toDouble() * scale.toDouble(), scale, input_scale});
   return out;
@@ -227,11 +195,6 @@ Tensor& elu_backward_out(const Tensor& grad, const Scalar& alpha,
                          bool is_result, const Tensor& self_or_result,
                          Tensor& out) {
   const std::array tensors{grad, self_or_result};
-  if (!have_kernels(tensors, out)) {
-    cpu_call("aten::elu_backward", "grad_input",
-             {grad, alpha, scale, input_scale, is_result, self_or_result, out});
-    return out;
-  }
   run_pointwise(is_result ? kEluGradientByResult : kEluGradient, tensors, out,
                 {alpha.toDouble() * scale.toDouble(), scale, input_scale});
   return out;
@@ -253,10 +216,6 @@ bool wants_tanh(c10::string_view approximate) {
 
 Tensor& gelu_out(const Tensor& self, c10::string_view approximate,
                  Tensor& out) {
-  if (!have_kernels({&self, 1}, out)) {
-    cpu_call("aten::gelu", "out", {self, std::string(approximate), out});
-    return out;
-  }
   run_pointwise(wants_tanh(approximate) ? kGeluTanh : kGelu, {&self, 1}, out);
   return out;
 }
@@ -264,11 +223,6 @@ Tensor& gelu_out(const Tensor& self, c10::string_view approximate,
 Tensor& gelu_backward_out(const Tensor& grad, const Tensor& self,
                           c10::string_view approximate, Tensor& out) {
   const std::array tensors{grad, self};
-  if (!have_kernels(tensors, out)) {
-    cpu_call("aten::gelu_backward", "grad_input",
-             {grad, self, std::string(approximate), out});
-    return out;
-  }
   run_pointwise(wants_tanh(approximate) ? kGeluTanhGradient : kGeluGradient,
                 tensors, out);
   return out;
@@ -283,11 +237,7 @@ const OpId kLogSigmoidGradient =
 std::tuple<Tensor&, Tensor&> log_sigmoid_forward_out(const Tensor& self,
                                                      Tensor& output,
                                                      Tensor& buffer) {
-  if (!have_kernels({&self, 1}, output)) {
-    cpu_call("aten::log_sigmoid_forward", "output", {self, output, buffer});
-  } else {
-    run_pointwise(kLogSigmoid, {&self, 1}, output);
-  }
+  run_pointwise(kLogSigmoid, {&self, 1}, output);
   return {output, buffer};
 }
 
@@ -301,11 +251,6 @@ std::tuple<Tensor, Tensor> log_sigmoid_forward(const Tensor& self) {
 Tensor& log_sigmoid_backward_out(const Tensor& grad, const Tensor& self,
                                  const Tensor& buffer, Tensor& out) {
   const std::array tensors{grad, self};
-  if (!have_kernels(tensors, out)) {
-    cpu_call("aten::log_sigmoid_backward", "grad_input",
-             {grad, self, buffer, out});
-    return out;
-  }
   run_pointwise(kLogSigmoidGradient, tensors, out);
   return out;
 }
@@ -327,10 +272,6 @@ std::array<Tensor, 2> halves_of(const Tensor& tensor, int64_t dim) {
 }
 
 Tensor& glu_out(const Tensor& self, int64_t dim, Tensor& out) {
-  if (!have_kernels({&self, 1}, out)) {
-    cpu_call("aten::glu", "out", {self, dim, out});
-    return out;
-  }
   run_pointwise(kGlu, halves_of(self, at::maybe_wrap_dim(dim, self.dim())),
                 out);
   return out;
@@ -338,10 +279,6 @@ Tensor& glu_out(const Tensor& self, int64_t dim, Tensor& out) {
 
 Tensor& glu_backward_out(const Tensor& grad, const Tensor& self, int64_t dim,
                          Tensor& out) {
-  if (!have_kernels(std::array{grad, self}, out)) {
-    cpu_call("aten::glu_backward", "grad_input", {grad, self, dim, out});
-    return out;
-  }
   prepare_out(out, self.sizes(), self.scalar_type());
   dim = at::maybe_wrap_dim(dim, self.dim());
   const auto [value, gate] = halves_of(self, dim);
@@ -366,9 +303,6 @@ const OpId kPreluSlopeGradient = register_floats(
 
 Tensor prelu(const Tensor& self, const Tensor& weight) {
   const std::array tensors{self, weight};
-  if (!have_kernels(tensors, self)) {
-    return cpu_call("aten::_prelu_kernel", "", {self, weight})[0].toTensor();
-  }
   Tensor out = at::empty_like(self);
   run_pointwise(kPrelu, tensors, out);
   return out;
@@ -378,11 +312,6 @@ std::tuple<Tensor, Tensor> prelu_backward(const Tensor& grad,
                                           const Tensor& self,
                                           const Tensor& weight) {
   const std::array tensors{grad, self, weight};
-  if (!have_kernels(tensors, self)) {
-    const auto results =
-        cpu_call("aten::_prelu_kernel_backward", "", {grad, self, weight});
-    return {results[0].toTensor(), results[1].toTensor()};
-  }
   Tensor to_self = at::empty_like(self), to_weight = at::empty_like(self);
   run_pointwise(kPreluSelfGradient, tensors, to_self);
   run_pointwise(kPreluSlopeGradient, std::span(tensors).first(2), to_weight);
@@ -393,20 +322,23 @@ std::tuple<Tensor, Tensor> prelu_backward(const Tensor& grad,
 
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   register_rows(m, std::make_index_sequence<kCount>());
-  m.impl("leaky_relu_backward.grad_input", &leaky_relu_backward_out);
-  m.impl("elu.out", &elu_out);
-  m.impl("elu_backward.grad_input", &elu_backward_out);
-  m.impl("gelu.out", &gelu_out);
-  m.impl("gelu_backward.grad_input", &gelu_backward_out);
-  m.impl("log_sigmoid_forward", &log_sigmoid_forward);
-  m.impl("log_sigmoid_forward.output", &log_sigmoid_forward_out);
-  m.impl("log_sigmoid_backward", &log_sigmoid_backward);
-  m.impl("log_sigmoid_backward.grad_input", &log_sigmoid_backward_out);
-  m.impl("glu.out", &glu_out);
-  m.impl("glu_backward", &glu_backward);
-  m.impl("glu_backward.grad_input", &glu_backward_out);
-  m.impl("_prelu_kernel", &prelu);
-  m.impl("_prelu_kernel_backward", &prelu_backward);
+  native<"leaky_relu_backward.grad_input", &leaky_relu_backward_out,
+         takes_floats>(m);
+  native<"elu.out", &elu_out, takes_floats>(m);
+  native<"elu_backward.grad_input", &elu_backward_out, takes_floats>(m);
+  native<"gelu.out", &gelu_out, takes_floats>(m);
+  native<"gelu_backward.grad_input", &gelu_backward_out, takes_floats>(m);
+  native<"log_sigmoid_forward", &log_sigmoid_forward, takes_floats>(m);
+  native<"log_sigmoid_forward.output", &log_sigmoid_forward_out, takes_floats>(
+      m);
+  native<"log_sigmoid_backward", &log_sigmoid_backward, takes_floats>(m);
+  native<"log_sigmoid_backward.grad_input", &log_sigmoid_backward_out,
+         takes_floats>(m);
+  native<"glu.out", &glu_out, takes_floats>(m);
+  native<"glu_backward", &glu_backward, takes_floats>(m);
+  native<"glu_backward.grad_input", &glu_backward_out, takes_floats>(m);
+  native<"_prelu_kernel", &prelu, takes_floats>(m);
+  native<"_prelu_kernel_backward", &prelu_backward, takes_floats>(m);
 }
 
 }  // namespace torch_webgpu::ops

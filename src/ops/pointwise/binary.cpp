@@ -1,14 +1,13 @@
 // Pointwise operators of two tensors, or of a tensor and a number, a row each.
 #include <ATen/ScalarOps.h>
 #include <ATen/core/Tensor.h>
-#include <ATen/ops/result_type.h>
 #include <ATen/ops/sub.h>
 #include <torch/library.h>
 
 #include <utility>
 
 #include "ops/pointwise/promote.h"
-#include "ops/runtime/fallback.h"
+#include "ops/runtime/native.h"
 
 namespace torch_webgpu::ops {
 namespace {
@@ -113,13 +112,7 @@ template <size_t I>
 at::Tensor& tensor_out(const at::Tensor& self, const at::Tensor& other,
                        at::Tensor& out) {
   constexpr const Row& row = kRows[I];
-  const auto compute = compute_type(row.kind, at::result_type(self, other));
-  if (!have_dtypes({read_type(self, compute), read_type(other, compute),
-                    compute, out.scalar_type()})) {
-    cpu_call((std::string("aten::") + row.name).c_str(), row.tensor_overload,
-             {self, other, out});
-    return out;
-  }
+  const auto compute = compute_type(row.kind, common_type(self, other));
   const Input inputs[] = {operand(self, compute), operand(other, compute)};
   run_pointwise(kIds[I], compute, inputs, out);
   return out;
@@ -129,12 +122,7 @@ template <size_t I>
 at::Tensor& scalar_out(const at::Tensor& self, const c10::Scalar& other,
                        at::Tensor& out) {
   constexpr const Row& row = kRows[I];
-  const auto compute = compute_type(row.kind, at::result_type(self, other));
-  if (!have_dtypes({read_type(self, compute), compute, out.scalar_type()})) {
-    cpu_call((std::string("aten::") + row.name).c_str(), row.scalar_overload,
-             {self, other, out});
-    return out;
-  }
+  const auto compute = compute_type(row.kind, common_type(self, other));
   const Input inputs[] = {operand(self, compute), other};
   run_pointwise(kIds[I], compute, inputs, out);
   return out;
@@ -151,15 +139,15 @@ const OpId kDivTrunc =
 const OpId kDivFloor =
     register_row("div_floor", Kind::Numeric, "t_div_floor(a, b)");
 
-at::Tensor& add_or_sub(OpId plain, OpId scaled, const char* name,
-                       const at::Tensor& self, const at::Tensor& other,
-                       const c10::Scalar& alpha, at::Tensor& out) {
-  const auto compute = at::result_type(self, other);
-  if (!have_dtypes({read_type(self, compute), read_type(other, compute),
-                    compute, out.scalar_type()})) {
-    cpu_call(name, "out", {self, other, alpha, out});
-    return out;
-  }
+bool takes_scaled(const at::Tensor& self, const at::Tensor& other,
+                  const c10::Scalar&, const at::Tensor& out) {
+  return takes_promoted(self, other, out);
+}
+
+at::Tensor& add_or_sub(OpId plain, OpId scaled, const at::Tensor& self,
+                       const at::Tensor& other, const c10::Scalar& alpha,
+                       at::Tensor& out) {
+  const auto compute = common_type(self, other);
   TORCH_CHECK(c10::isFloatingType(compute) || !alpha.isFloatingPoint(),
               "For integral input tensors, argument alpha must not be a "
               "floating point number.");
@@ -174,7 +162,7 @@ at::Tensor& add_or_sub(OpId plain, OpId scaled, const char* name,
 
 at::Tensor& add_out(const at::Tensor& self, const at::Tensor& other,
                     const c10::Scalar& alpha, at::Tensor& out) {
-  return add_or_sub(kAdd, kAddScaled, "aten::add", self, other, alpha, out);
+  return add_or_sub(kAdd, kAddScaled, self, other, alpha, out);
 }
 
 at::Tensor& sub_out(const at::Tensor& self, const at::Tensor& other,
@@ -183,7 +171,7 @@ at::Tensor& sub_out(const at::Tensor& self, const at::Tensor& other,
       self.scalar_type() != at::kBool || other.scalar_type() != at::kBool,
       "Subtraction, the `-` operator, with two bool tensors is not "
       "supported. Use the `^` or `logical_xor()` operator instead.");
-  return add_or_sub(kSub, kSubScaled, "aten::sub", self, other, alpha, out);
+  return add_or_sub(kSub, kSubScaled, self, other, alpha, out);
 }
 
 at::Tensor rsub(const at::Tensor& self, const at::Tensor& other,
@@ -196,18 +184,16 @@ at::Tensor rsub_scalar(const at::Tensor& self, const c10::Scalar& other,
   return at::sub(at::native::wrapped_scalar_tensor(other), self, alpha);
 }
 
+bool takes_mode(const at::Tensor& self, const at::Tensor& other,
+                std::optional<c10::string_view> mode, const at::Tensor& out) {
+  return TakesPromoted{.to_float = !mode}(self, other, out);
+}
+
 at::Tensor& div_mode_out(const at::Tensor& self, const at::Tensor& other,
                          std::optional<c10::string_view> mode,
                          at::Tensor& out) {
-  auto compute = at::result_type(self, other);
+  auto compute = common_type(self, other);
   if (!mode) compute = to_float_type(compute);
-  if (!have_dtypes({read_type(self, compute), read_type(other, compute),
-                    compute, out.scalar_type()})) {
-    c10::IValue rounding;
-    if (mode) rounding = std::string(*mode);
-    cpu_call("aten::div", "out_mode", {self, other, rounding, out});
-    return out;
-  }
   TORCH_CHECK(!mode || *mode == "trunc" || *mode == "floor",
               "div expected rounding_mode to be one of None, 'trunc', or "
               "'floor' but found '",
@@ -222,25 +208,28 @@ at::Tensor& div_mode_out(const at::Tensor& self, const at::Tensor& other,
 
 template <size_t... I>
 void register_all(torch::Library& m, std::index_sequence<I...>) {
-  const auto one = [&](const Row& row, auto tensor, auto scalar) {
-    const std::string name = row.name;
-    m.impl((name + "." + row.tensor_overload).c_str(), tensor);
-    if (row.scalar_overload) {
-      m.impl((name + "." + row.scalar_overload).c_str(), scalar);
+  const auto one = [&]<size_t J>() {
+    constexpr const Row& row = kRows[J];
+    constexpr TakesPromoted takes{.to_float = row.kind == Kind::Float};
+    native<OperatorName(row.name, ".", row.tensor_overload), &tensor_out<J>,
+           takes>(m);
+    if constexpr (row.scalar_overload != nullptr) {
+      native<OperatorName(row.name, ".", row.scalar_overload), &scalar_out<J>,
+             takes>(m);
     }
   };
-  (one(kRows[I], &tensor_out<I>, &scalar_out<I>), ...);
+  (one.template operator()<I>(), ...);
 }
 
 }  // namespace
 
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   register_all(m, std::make_index_sequence<kCount>());
-  m.impl("add.out", &add_out);
-  m.impl("sub.out", &sub_out);
+  native<"add.out", &add_out, &takes_scaled>(m);
+  native<"sub.out", &sub_out, &takes_scaled>(m);
   m.impl("rsub.Tensor", &rsub);
   m.impl("rsub.Scalar", &rsub_scalar);
-  m.impl("div.out_mode", &div_mode_out);
+  native<"div.out_mode", &div_mode_out, &takes_mode>(m);
 }
 
 }  // namespace torch_webgpu::ops

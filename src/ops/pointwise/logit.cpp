@@ -5,7 +5,7 @@
 #include <array>
 
 #include "ops/pointwise/promote.h"
-#include "ops/runtime/fallback.h"
+#include "ops/runtime/native.h"
 
 namespace torch_webgpu::ops {
 namespace {
@@ -28,12 +28,13 @@ bool bounded(std::optional<double> eps) {
   return eps && *eps >= 0;
 }
 
+// Integers are read too, but no result is of theirs.
+bool takes_out(const Tensor& self, std::optional<double>, const Tensor& out) {
+  return is_native(self) && is_native_float(out);
+}
+
 Tensor& logit_out(const Tensor& self, std::optional<double> eps, Tensor& out) {
   const bool integral = c10::isIntegralType(self.scalar_type(), true);
-  if (!have_dtypes({self.scalar_type()}) || !have_floats({&out, 1})) {
-    cpu_call("aten::logit", "out", {self, eps, out});
-    return out;
-  }
   const Tensor a = integral ? self.to(to_float_type(self.scalar_type())) : self;
   if (bounded(eps)) {
     run_pointwise(kLogitBounded, {&a, 1}, out, {*eps, 1.0 - *eps});
@@ -41,6 +42,10 @@ Tensor& logit_out(const Tensor& self, std::optional<double> eps, Tensor& out) {
     run_pointwise(kLogit, {&a, 1}, out);
   }
   return out;
+}
+
+bool takes(const Tensor& self, std::optional<double>) {
+  return have_dtypes({self.scalar_type(), to_float_type(self.scalar_type())});
 }
 
 Tensor logit(const Tensor& self, std::optional<double> eps) {
@@ -56,9 +61,7 @@ Tensor& logit_(Tensor& self, std::optional<double> eps) {
 Tensor& logit_backward_out(const Tensor& grad, const Tensor& self,
                            std::optional<double> eps, Tensor& out) {
   const std::array tensors{grad, self};
-  if (!have_floats(std::array{grad, self, out})) {
-    cpu_call("aten::logit_backward", "grad_input", {grad, self, eps, out});
-  } else if (bounded(eps)) {
+  if (bounded(eps)) {
     run_pointwise(kGradientBounded, tensors, out, {*eps, 1.0 - *eps});
   } else {
     run_pointwise(kGradient, tensors, out);
@@ -69,10 +72,10 @@ Tensor& logit_backward_out(const Tensor& grad, const Tensor& self,
 }  // namespace
 
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
-  m.impl("logit", &logit);
-  m.impl("logit_", &logit_);
-  m.impl("logit.out", &logit_out);
-  m.impl("logit_backward.grad_input", &logit_backward_out);
+  native<"logit", &logit, &takes>(m);
+  native<"logit_", &logit_, takes_floats>(m);
+  native<"logit.out", &logit_out, &takes_out>(m);
+  native<"logit_backward.grad_input", &logit_backward_out, takes_floats>(m);
 }
 
 }  // namespace torch_webgpu::ops

@@ -1,10 +1,9 @@
 // pow: the exponents that have a cheaper and exact form take it, as on the CPU.
 #include <ATen/core/Tensor.h>
-#include <ATen/ops/result_type.h>
 #include <torch/library.h>
 
 #include "ops/pointwise/promote.h"
-#include "ops/runtime/fallback.h"
+#include "ops/runtime/native.h"
 
 namespace torch_webgpu::ops {
 namespace {
@@ -53,12 +52,7 @@ std::optional<OpId> cheap_power(double exponent, bool floating) {
 
 at::Tensor& pow_scalar_out(const at::Tensor& self, const c10::Scalar& exponent,
                            at::Tensor& out) {
-  const auto compute = at::result_type(self, exponent);
-  if (!have_dtypes({read_type(self, compute), compute, out.scalar_type()}) ||
-      exponent.isComplex()) {
-    cpu_call("aten::pow", "Tensor_Scalar_out", {self, exponent, out});
-    return out;
-  }
+  const auto compute = common_type(self, exponent);
   check_integer_power(compute, exponent);
   if (exponent.equal(0.0) || exponent.equal(false)) {
     prepare_out(out, self.sizes(), compute);
@@ -79,26 +73,20 @@ at::Tensor& pow_scalar_out(const at::Tensor& self, const c10::Scalar& exponent,
 
 at::Tensor& pow_tensor_out(const at::Tensor& self, const at::Tensor& exponent,
                            at::Tensor& out) {
-  const auto compute = at::result_type(self, exponent);
-  if (!have_dtypes({read_type(self, compute), read_type(exponent, compute),
-                    compute, out.scalar_type()})) {
-    cpu_call("aten::pow", "Tensor_Tensor_out", {self, exponent, out});
-    return out;
-  }
+  const auto compute = common_type(self, exponent);
   const Input inputs[] = {operand(self, compute), operand(exponent, compute)};
   run_pointwise(kPow, compute, inputs, out);
   return out;
 }
 
+bool takes_base(const c10::Scalar& self, const at::Tensor& exponent,
+                const at::Tensor& out) {
+  return takes_promoted(exponent, self, out);
+}
+
 at::Tensor& pow_of_scalar_out(const c10::Scalar& self,
                               const at::Tensor& exponent, at::Tensor& out) {
-  const auto compute = at::result_type(self, exponent);
-  if (!have_dtypes(
-          {read_type(exponent, compute), compute, out.scalar_type()}) ||
-      self.isComplex()) {
-    cpu_call("aten::pow", "Scalar_out", {self, exponent, out});
-    return out;
-  }
+  const auto compute = common_type(exponent, self);
   if (self.equal(1)) {
     prepare_out(out, exponent.sizes(), compute);
     out.fill_(1);
@@ -112,9 +100,9 @@ at::Tensor& pow_of_scalar_out(const c10::Scalar& self,
 }  // namespace
 
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
-  m.impl("pow.Tensor_Scalar_out", &pow_scalar_out);
-  m.impl("pow.Tensor_Tensor_out", &pow_tensor_out);
-  m.impl("pow.Scalar_out", &pow_of_scalar_out);
+  native<"pow.Tensor_Scalar_out", &pow_scalar_out, takes_promoted>(m);
+  native<"pow.Tensor_Tensor_out", &pow_tensor_out, takes_promoted>(m);
+  native<"pow.Scalar_out", &pow_of_scalar_out, &takes_base>(m);
 }
 
 }  // namespace torch_webgpu::ops

@@ -3,6 +3,7 @@
 #include <ATen/ExpandUtils.h>
 #include <ATen/native/Resize.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/result_type.h>
 #include <c10/core/DefaultDtype.h>
 
 #include <algorithm>
@@ -15,6 +16,22 @@ c10::ScalarType to_float_type(c10::ScalarType type) {
              : type;
 }
 
+// Torch's function is an operator, and this runs twice in a call: in the test
+// of its arguments and in the kernel. A number that torch made a tensor
+// (wrapped) has a dtype that does not count.
+c10::ScalarType common_type(const at::Tensor& a, const at::Tensor& b) {
+  const bool same = a.scalar_type() == b.scalar_type() &&
+                    !a.unsafeGetTensorImpl()->is_wrapped_number() &&
+                    !b.unsafeGetTensorImpl()->is_wrapped_number();
+  return same ? a.scalar_type() : at::result_type(a, b);
+}
+
+c10::ScalarType common_type(const at::Tensor& a, const c10::Scalar& b) {
+  const bool dominates = a.is_floating_point() && !b.isComplex() &&
+                         !a.unsafeGetTensorImpl()->is_wrapped_number();
+  return dominates ? a.scalar_type() : at::result_type(a, b);
+}
+
 bool have_dtypes(std::initializer_list<c10::ScalarType> types) {
   return std::ranges::all_of(types, wgsl::has_dtype);
 }
@@ -22,6 +39,24 @@ bool have_dtypes(std::initializer_list<c10::ScalarType> types) {
 c10::ScalarType read_type(const at::Tensor& tensor, c10::ScalarType compute) {
   return tensor.dim() == 0 && tensor.device().is_cpu() ? compute
                                                        : tensor.scalar_type();
+}
+
+bool TakesPromoted::operator()(const at::Tensor& a, const at::Tensor& b) const {
+  auto compute = common_type(a, b);
+  if (to_float) compute = to_float_type(compute);
+  return have_dtypes({read_type(a, compute), read_type(b, compute), compute});
+}
+
+bool TakesPromoted::operator()(const at::Tensor& a, const at::Tensor& b,
+                               const at::Tensor& out) const {
+  return (*this)(a, b) && wgsl::has_dtype(out.scalar_type());
+}
+
+bool TakesPromoted::operator()(const at::Tensor& a, const c10::Scalar& b,
+                               const at::Tensor& out) const {
+  auto compute = common_type(a, b);
+  if (to_float) compute = to_float_type(compute);
+  return have_dtypes({read_type(a, compute), compute, out.scalar_type()});
 }
 
 Input operand(const at::Tensor& tensor, c10::ScalarType compute) {
@@ -83,12 +118,6 @@ void run_pointwise(OpId op, std::span<const at::Tensor> tensors,
   for (const at::Tensor& tensor : tensors)
     inputs.push_back(operand(tensor, compute));
   run_pointwise(op, compute, inputs, out, scalars);
-}
-
-bool have_floats(std::span<const at::Tensor> tensors) {
-  return std::ranges::all_of(tensors, [](const at::Tensor& tensor) {
-    return tensor.is_floating_point() && wgsl::has_dtype(tensor.scalar_type());
-  });
 }
 
 }  // namespace torch_webgpu::ops

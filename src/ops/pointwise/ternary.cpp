@@ -3,15 +3,16 @@
 #include <ATen/MemoryOverlap.h>
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/empty.h>
-#include <ATen/ops/result_type.h>
 #include <torch/library.h>
 
 #include "ops/pointwise/promote.h"
-#include "ops/runtime/fallback.h"
+#include "ops/runtime/native.h"
 
 namespace torch_webgpu::ops {
 namespace {
 
+using at::Tensor;
+using c10::Scalar;
 using wgsl::DType;
 
 std::vector<DType> all_dtypes() {
@@ -72,46 +73,46 @@ at::Tensor as_mask(const at::Tensor& mask) {
   return moved.scalar_type() == at::kBool ? moved : moved.to(at::kBool);
 }
 
+bool takes_where_out(const at::Tensor&, const at::Tensor& self,
+                     const at::Tensor& other, const at::Tensor& out) {
+  return takes_promoted(self, other, out);
+}
+
 at::Tensor& where_out(const at::Tensor& condition, const at::Tensor& self,
                       const at::Tensor& other, at::Tensor& out) {
-  const auto compute = at::result_type(self, other);
+  const auto compute = common_type(self, other);
   TORCH_CHECK(condition.scalar_type() == at::kBool ||
                   condition.scalar_type() == at::kByte,
               "where expected condition to be a boolean tensor, but got a "
               "tensor with dtype ",
               c10::toString(condition.scalar_type()));
-  if (!have_dtypes({read_type(self, compute), read_type(other, compute),
-                    compute, out.scalar_type()})) {
-    cpu_call("aten::where", "self_out", {condition, self, other, out});
-    return out;
-  }
   const Input inputs[] = {as_mask(condition), operand(self, compute),
                           operand(other, compute)};
   run_pointwise(kWhere, compute, inputs, out);
   return out;
 }
 
+bool takes_where(const at::Tensor&, const at::Tensor& self,
+                 const at::Tensor& other) {
+  return takes_promoted(self, other);
+}
+
 at::Tensor where(const at::Tensor& condition, const at::Tensor& self,
                  const at::Tensor& other) {
-  const auto compute = at::result_type(self, other);
+  const auto compute = common_type(self, other);
   at::Tensor out = at::empty({0}, at::TensorOptions().dtype(compute).device(
                                       c10::Device(c10::kPrivateUse1, 0)));
   where_out(condition, self, other, out);
   return out;
 }
 
-at::Tensor& masked_fill(at::Tensor& self, const at::Tensor& mask,
-                        const Input& value, const c10::IValue& argument,
-                        const char* overload) {
+at::Tensor& fill_masked(at::Tensor& self, const at::Tensor& mask,
+                        const Input& value) {
   TORCH_CHECK(mask.scalar_type() == at::kBool,
               "masked_fill_ only supports boolean masks, but got mask with "
               "dtype ",
               c10::toString(mask.scalar_type()));
   at::assert_no_internal_overlap(self);
-  if (!wgsl::has_dtype(self.scalar_type())) {
-    cpu_call("aten::masked_fill_", overload, {self, mask, argument});
-    return self;
-  }
   TORCH_CHECK(at::is_expandable_to(mask.sizes(), self.sizes()),
               "output with shape ", self.sizes(),
               " doesn't match the broadcast shape of the mask ", mask.sizes());
@@ -122,7 +123,13 @@ at::Tensor& masked_fill(at::Tensor& self, const at::Tensor& mask,
 
 at::Tensor& masked_fill_scalar(at::Tensor& self, const at::Tensor& mask,
                                const c10::Scalar& value) {
-  return masked_fill(self, mask, value, value, "Scalar");
+  return fill_masked(self, mask, value);
+}
+
+bool takes_value(const at::Tensor& self, const at::Tensor&,
+                 const at::Tensor& value) {
+  return have_dtypes(
+      {self.scalar_type(), read_type(value, self.scalar_type())});
 }
 
 at::Tensor& masked_fill_tensor(at::Tensor& self, const at::Tensor& mask,
@@ -131,55 +138,62 @@ at::Tensor& masked_fill_tensor(at::Tensor& self, const at::Tensor& mask,
               "masked_fill_ only supports a 0-dimensional value tensor, but "
               "got tensor with ",
               value.dim(), " dimension(s).");
-  const bool known =
-      have_dtypes({self.scalar_type(), read_type(value, self.scalar_type())});
-  return masked_fill(
-      self, mask,
-      known ? operand(value, self.scalar_type()) : Input(c10::Scalar(0)), value,
-      "Tensor");
+  return fill_masked(self, mask, operand(value, self.scalar_type()));
+}
+
+bool takes_lerp_scalar(const at::Tensor& self, const at::Tensor& end,
+                       const c10::Scalar&, const at::Tensor& out) {
+  const auto compute = self.scalar_type();
+  return have_dtypes({compute, read_type(end, compute), out.scalar_type()});
 }
 
 at::Tensor& lerp_scalar_out(const at::Tensor& self, const at::Tensor& end,
                             const c10::Scalar& weight, at::Tensor& out) {
   const auto compute = self.scalar_type();
-  if (!have_dtypes({compute, read_type(end, compute), out.scalar_type()})) {
-    cpu_call("aten::lerp", "Scalar_out", {self, end, weight, out});
-    return out;
-  }
   const Input inputs[] = {operand(self, compute), operand(end, compute),
                           weight};
   run_pointwise(kLerp, compute, inputs, out);
   return out;
 }
 
+bool takes_lerp_tensor(const at::Tensor& self, const at::Tensor& end,
+                       const at::Tensor& weight, const at::Tensor& out) {
+  const auto compute = self.scalar_type();
+  return have_dtypes({compute, read_type(end, compute),
+                      read_type(weight, compute), out.scalar_type()});
+}
+
 at::Tensor& lerp_tensor_out(const at::Tensor& self, const at::Tensor& end,
                             const at::Tensor& weight, at::Tensor& out) {
   const auto compute = self.scalar_type();
-  if (!have_dtypes({compute, read_type(end, compute),
-                    read_type(weight, compute), out.scalar_type()})) {
-    cpu_call("aten::lerp", "Tensor_out", {self, end, weight, out});
-    return out;
-  }
   const Input inputs[] = {operand(self, compute), operand(end, compute),
                           operand(weight, compute)};
   run_pointwise(kLerp, compute, inputs, out);
   return out;
 }
 
-at::Tensor& add_product_out(OpId op, const char* name, const at::Tensor& self,
+c10::ScalarType sum_type(const at::Tensor& self, const at::Tensor& first,
+                         const at::Tensor& second) {
+  return c10::promoteTypes(
+      common_type(self, first),
+      second.dim() == 0 ? common_type(first, second) : second.scalar_type());
+}
+
+template <bool floats_only>
+bool takes_product(const at::Tensor& self, const at::Tensor& first,
+                   const at::Tensor& second, const c10::Scalar&,
+                   const at::Tensor& out) {
+  const auto compute = sum_type(self, first, second);
+  return have_dtypes({read_type(self, compute), read_type(first, compute),
+                      read_type(second, compute), compute,
+                      out.scalar_type()}) &&
+         (!floats_only || c10::isFloatingType(compute));
+}
+
+at::Tensor& add_product_out(OpId op, const at::Tensor& self,
                             const at::Tensor& first, const at::Tensor& second,
                             const c10::Scalar& value, at::Tensor& out) {
-  const auto compute =
-      c10::promoteTypes(at::result_type(self, first),
-                        second.dim() == 0 ? at::result_type(first, second)
-                                          : second.scalar_type());
-  const bool known =
-      have_dtypes({read_type(self, compute), read_type(first, compute),
-                   read_type(second, compute), compute, out.scalar_type()});
-  if (!known || (op == kAddcdiv && !c10::isFloatingType(compute))) {
-    cpu_call(name, "out", {self, first, second, value, out});
-    return out;
-  }
+  const auto compute = sum_type(self, first, second);
   const Input inputs[] = {operand(self, compute), operand(first, compute),
                           operand(second, compute)};
   run_pointwise(op, compute, inputs, out, {value});
@@ -189,15 +203,13 @@ at::Tensor& add_product_out(OpId op, const char* name, const at::Tensor& self,
 at::Tensor& addcmul_out(const at::Tensor& self, const at::Tensor& first,
                         const at::Tensor& second, const c10::Scalar& value,
                         at::Tensor& out) {
-  return add_product_out(kAddcmul, "aten::addcmul", self, first, second, value,
-                         out);
+  return add_product_out(kAddcmul, self, first, second, value, out);
 }
 
 at::Tensor& addcdiv_out(const at::Tensor& self, const at::Tensor& first,
                         const at::Tensor& second, const c10::Scalar& value,
                         at::Tensor& out) {
-  return add_product_out(kAddcdiv, "aten::addcdiv", self, first, second, value,
-                         out);
+  return add_product_out(kAddcdiv, self, first, second, value, out);
 }
 
 // Both bounds, as tensors or numbers; `none` is an absent bound.
@@ -218,24 +230,41 @@ at::Tensor& clamp_to(const at::Tensor& self, c10::ScalarType compute,
   return out;
 }
 
-bool clampable(c10::ScalarType compute, const at::Tensor& self,
-               const at::Tensor& out) {
+// Of bounds that are tensors or numbers.
+template <class Bound>
+c10::ScalarType clamp_type(const at::Tensor& self,
+                           const std::optional<Bound>& low,
+                           const std::optional<Bound>& high) {
+  auto compute = self.scalar_type();
+  if (low) compute = common_type(self, *low);
+  if (high) compute = c10::promoteTypes(compute, common_type(self, *high));
+  return compute;
+}
+
+template <class Bound>
+bool takes_clamp(const at::Tensor& self, const std::optional<Bound>& low,
+                 const std::optional<Bound>& high, const at::Tensor& out) {
+  const auto compute = clamp_type(self, low, high);
   return compute != at::kBool &&
          have_dtypes({compute, read_type(self, compute), out.scalar_type()});
+}
+
+template <class Bound>
+bool takes_low(const at::Tensor& self, const Bound& low,
+               const at::Tensor& out) {
+  return takes_clamp<Bound>(self, low, std::nullopt, out);
+}
+
+template <class Bound>
+bool takes_high(const at::Tensor& self, const Bound& high,
+                const at::Tensor& out) {
+  return takes_clamp<Bound>(self, std::nullopt, high, out);
 }
 
 at::Tensor& clamp_out(const at::Tensor& self,
                       const std::optional<c10::Scalar>& low,
                       const std::optional<c10::Scalar>& high, at::Tensor& out) {
-  auto compute = self.scalar_type();
-  if (low) compute = at::result_type(self, *low);
-  if (high) {
-    compute = c10::promoteTypes(compute, at::result_type(self, *high));
-  }
-  if (!clampable(compute, self, out)) {
-    cpu_call("aten::clamp", "out", {self, low, high, out});
-    return out;
-  }
+  const auto compute = clamp_type(self, low, high);
   std::optional<Input> a, b;
   if (low) a.emplace(*low);
   if (high) b.emplace(*high);
@@ -246,15 +275,7 @@ at::Tensor& clamp_tensor_out(const at::Tensor& self,
                              const std::optional<at::Tensor>& low,
                              const std::optional<at::Tensor>& high,
                              at::Tensor& out) {
-  auto compute = self.scalar_type();
-  if (low) compute = at::result_type(self, *low);
-  if (high) {
-    compute = c10::promoteTypes(compute, at::result_type(self, *high));
-  }
-  if (!clampable(compute, self, out)) {
-    cpu_call("aten::clamp", "Tensor_out", {self, low, high, out});
-    return out;
-  }
+  const auto compute = clamp_type(self, low, high);
   std::optional<Input> a, b;
   if (low) a.emplace(operand(*low, compute));
   if (high) b.emplace(operand(*high, compute));
@@ -281,20 +302,20 @@ at::Tensor& clamp_max_tensor_out(const at::Tensor& self, const at::Tensor& high,
 }  // namespace
 
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
-  m.impl("where.self", &where);
-  m.impl("where.self_out", &where_out);
-  m.impl("masked_fill_.Scalar", &masked_fill_scalar);
-  m.impl("masked_fill_.Tensor", &masked_fill_tensor);
-  m.impl("lerp.Scalar_out", &lerp_scalar_out);
-  m.impl("lerp.Tensor_out", &lerp_tensor_out);
-  m.impl("addcmul.out", &addcmul_out);
-  m.impl("addcdiv.out", &addcdiv_out);
-  m.impl("clamp.out", &clamp_out);
-  m.impl("clamp.Tensor_out", &clamp_tensor_out);
-  m.impl("clamp_min.out", &clamp_min_out);
-  m.impl("clamp_max.out", &clamp_max_out);
-  m.impl("clamp_min.Tensor_out", &clamp_min_tensor_out);
-  m.impl("clamp_max.Tensor_out", &clamp_max_tensor_out);
+  native<"where.self", &where, &takes_where>(m);
+  native<"where.self_out", &where_out, &takes_where_out>(m);
+  native<"masked_fill_.Scalar", &masked_fill_scalar, takes_native_at<0>>(m);
+  native<"masked_fill_.Tensor", &masked_fill_tensor, &takes_value>(m);
+  native<"lerp.Scalar_out", &lerp_scalar_out, &takes_lerp_scalar>(m);
+  native<"lerp.Tensor_out", &lerp_tensor_out, &takes_lerp_tensor>(m);
+  native<"addcmul.out", &addcmul_out, &takes_product<false>>(m);
+  native<"addcdiv.out", &addcdiv_out, &takes_product<true>>(m);
+  native<"clamp.out", &clamp_out, &takes_clamp<Scalar>>(m);
+  native<"clamp.Tensor_out", &clamp_tensor_out, &takes_clamp<Tensor>>(m);
+  native<"clamp_min.out", &clamp_min_out, &takes_low<Scalar>>(m);
+  native<"clamp_max.out", &clamp_max_out, &takes_high<Scalar>>(m);
+  native<"clamp_min.Tensor_out", &clamp_min_tensor_out, &takes_low<Tensor>>(m);
+  native<"clamp_max.Tensor_out", &clamp_max_tensor_out, &takes_high<Tensor>>(m);
 }
 
 }  // namespace torch_webgpu::ops

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "ops/pointwise/promote.h"
-#include "ops/runtime/fallback.h"
+#include "ops/runtime/native.h"
 
 namespace torch_webgpu::ops {
 namespace {
@@ -103,16 +103,15 @@ const auto kIds = [] {
   return ids;
 }();
 
+c10::ScalarType compute_type(Kind kind, const at::Tensor& self) {
+  return kind == Kind::Float ? to_float_type(self.scalar_type())
+                             : self.scalar_type();
+}
+
 void unary(size_t index, const at::Tensor& self, at::Tensor& out) {
   const Row& row = kRows[index];
   const bool integral = c10::isIntegralType(self.scalar_type(), true);
-  const auto compute = row.kind == Kind::Float
-                           ? to_float_type(self.scalar_type())
-                           : self.scalar_type();
-  if (!have_dtypes({self.scalar_type(), compute, out.scalar_type()})) {
-    cpu_call((std::string("aten::") + row.name).c_str(), "out", {self, out});
-    return;
-  }
+  const auto compute = compute_type(row.kind, self);
   if (row.kind == Kind::Rounding && integral) {
     prepare_out(out, self.sizes(), compute);
     out.copy_(self);
@@ -126,6 +125,12 @@ void unary(size_t index, const at::Tensor& self, at::Tensor& out) {
   const Input input = operand(self, compute);
   const bool logical = row.kind == Kind::Integer && compute == at::kBool;
   run_pointwise(kIds[logical ? index - 1 : index], compute, {&input, 1}, out);
+}
+
+template <Kind kind>
+bool takes(const at::Tensor& self, const at::Tensor& out) {
+  return have_dtypes(
+      {self.scalar_type(), compute_type(kind, self), out.scalar_type()});
 }
 
 template <size_t I>
@@ -142,9 +147,6 @@ const OpId kIsNan = register_pointwise(
      .result = Result::Predicate});
 
 at::Tensor isnan(const at::Tensor& self) {
-  if (!wgsl::has_dtype(self.scalar_type())) {
-    return cpu_call("aten::isnan", "", {self})[0].toTensor();
-  }
   at::Tensor out = at::empty_like(self, self.options().dtype(at::kBool));
   if (!self.is_floating_point()) return out.zero_();
   const Input input(self);
@@ -154,14 +156,16 @@ at::Tensor isnan(const at::Tensor& self) {
 
 template <size_t... I>
 void register_all(torch::Library& m, std::index_sequence<I...>) {
-  (m.impl((std::string(kRows[I].name) + ".out").c_str(), &unary_out<I>), ...);
+  (native<OperatorName(kRows[I].name, ".out"), &unary_out<I>,
+          &takes<kRows[I].kind>>(m),
+   ...);
 }
 
 }  // namespace
 
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   register_all(m, std::make_index_sequence<kCount>());
-  m.impl("isnan", &isnan);
+  native<"isnan", &isnan, takes_native>(m);
 }
 
 }  // namespace torch_webgpu::ops

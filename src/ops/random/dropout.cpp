@@ -10,7 +10,7 @@
 #include "ops/kernel/profile.h"
 #include "ops/pointwise/promote.h"
 #include "ops/random/random_parts.h"
-#include "ops/runtime/fallback.h"
+#include "ops/runtime/native.h"
 
 namespace torch_webgpu::ops {
 namespace {
@@ -64,11 +64,6 @@ double scale_of(double p) {
 
 std::tuple<Tensor, Tensor> native_dropout(const Tensor& input, double p,
                                           std::optional<bool> train) {
-  if (!have_floats({&input, 1})) {
-    const auto results =
-        cpu_call("aten::native_dropout", "", {input, p, train});
-    return {results[0].toTensor(), results[1].toTensor()};
-  }
   const auto flags = input.options().dtype(at::kBool);
   if (!train.value_or(true)) {
     return {input.clone(), at::ones_like(input, flags)};
@@ -107,7 +102,7 @@ std::tuple<Tensor, Tensor> native_dropout(const Tensor& input, double p,
 Tensor native_dropout_backward(const Tensor& grad, const Tensor& mask,
                                double scale) {
   // Anything but floating-point numbers is promoted.
-  if (!have_floats({&grad, 1}) || mask.scalar_type() != at::kBool) {
+  if (!is_native_float(grad) || mask.scalar_type() != at::kBool) {
     return grad.mul(mask).mul(scale);
   }
   Tensor out = at::empty_like(grad);
@@ -120,7 +115,7 @@ Tensor native_dropout_backward(const Tensor& grad, const Tensor& mask,
 }  // namespace
 
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
-  m.impl("native_dropout", &native_dropout);
+  native<"native_dropout", &native_dropout, takes_floats>(m);
   m.impl("native_dropout_backward", &native_dropout_backward);
 }
 

@@ -10,9 +10,8 @@
 #include <limits>
 
 #include "ops/kernel/family.h"
-#include "ops/pointwise/promote.h"
 #include "ops/random/random_parts.h"
-#include "ops/runtime/fallback.h"
+#include "ops/runtime/native.h"
 
 namespace torch_webgpu::ops {
 namespace {
@@ -88,11 +87,6 @@ void with_replacement(Tensor& result, const Tensor& self, int64_t samples,
 
 Tensor& multinomial_out(const Tensor& self, int64_t samples, bool replacement,
                         OptionalGenerator generator, Tensor& out) {
-  if (!have_floats({&self, 1})) {
-    cpu_call("aten::multinomial", "out",
-             {self, samples, replacement, generator, out});
-    return out;
-  }
   return at::native::multinomial_out(self, samples, replacement,
                                      std::move(generator), out);
 }
@@ -106,8 +100,8 @@ Tensor multinomial(const Tensor& self, int64_t samples, bool replacement,
 }  // namespace
 
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
-  m.impl("multinomial", &multinomial);
-  m.impl("multinomial.out", &multinomial_out);
+  native<"multinomial", &multinomial, takes_floats_at<0>>(m);
+  native<"multinomial.out", &multinomial_out, takes_floats_at<0>>(m);
 }
 
 }  // namespace torch_webgpu::ops

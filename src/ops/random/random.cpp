@@ -19,6 +19,7 @@
 #include "ops/random/random_parts.h"
 #include "ops/runtime/fallback.h"
 #include "ops/runtime/faults.h"
+#include "ops/runtime/native.h"
 
 namespace torch_webgpu::ops {
 namespace {
@@ -314,99 +315,87 @@ struct IntegerKernel {
   }
 };
 
+// The tests of what is filled (see native.h).
+
+template <Distribution distribution>
+bool takes_type(const at::TensorBase& out) {
+  return have_kernel(distribution, out.scalar_type());
+}
+template <Distribution distribution, size_t place = 0>
+constexpr TensorsAt<&takes_type<distribution>, place> takes;
+
 namespace templates = at::native::templates;
 using RNG = GeneratorImpl;
 
-// True when there is no kernel and the CPU has filled self.
-template <class... Arguments>
-bool done_by_cpu(Distribution distribution, const char* op,
-                 const char* overload, Tensor& self, Arguments... arguments) {
-  if (have_kernel(distribution, self.scalar_type())) return false;
-  cpu_call(op, overload, {self, arguments...});
-  return true;
-}
-
 Tensor& uniform_(Tensor& self, double from, double to, OptionalGenerator g) {
   constexpr auto kind = Distribution::Uniform;
-  if (done_by_cpu(kind, "aten::uniform_", "", self, from, to, g)) return self;
   return templates::uniform_impl_<Of<kind>::Kernel, RNG>(self, from, to, g);
 }
 
 Tensor& normal_(Tensor& self, double mean, double std, OptionalGenerator g) {
   constexpr auto kind = Distribution::Normal;
-  if (done_by_cpu(kind, "aten::normal_", "", self, mean, std, g)) return self;
   return templates::normal_impl_<Of<kind>::Kernel, RNG>(self, mean, std, g);
 }
 
 Tensor& log_normal_(Tensor& self, double mean, double std,
                     OptionalGenerator g) {
   constexpr auto kind = Distribution::LogNormal;
-  if (done_by_cpu(kind, "aten::log_normal_", "", self, mean, std, g))
-    return self;
   return templates::log_normal_impl_<Of<kind>::Kernel, RNG>(self, mean, std, g);
 }
 
 Tensor& cauchy_(Tensor& self, double median, double sigma,
                 OptionalGenerator g) {
   constexpr auto kind = Distribution::Cauchy;
-  if (done_by_cpu(kind, "aten::cauchy_", "", self, median, sigma, g))
-    return self;
   return templates::cauchy_impl_<Of<kind>::Kernel, RNG>(self, median, sigma, g);
 }
 
 Tensor& exponential_(Tensor& self, double rate, OptionalGenerator g) {
   constexpr auto kind = Distribution::Exponential;
-  if (done_by_cpu(kind, "aten::exponential_", "", self, rate, g)) return self;
   return templates::exponential_impl_<Of<kind>::Kernel, RNG>(self, rate, g);
 }
 
 Tensor& geometric_(Tensor& self, double p, OptionalGenerator g) {
   constexpr auto kind = Distribution::Geometric;
-  if (done_by_cpu(kind, "aten::geometric_", "", self, p, g)) return self;
   return templates::geometric_impl_<Of<kind>::Kernel, RNG>(self, p, g);
 }
 
 Tensor& bernoulli_float_(Tensor& self, double p, OptionalGenerator g) {
   constexpr auto kind = Distribution::Bernoulli;
-  if (done_by_cpu(kind, "aten::bernoulli_", "float", self, p, g)) return self;
   return templates::bernoulli_impl_<Of<kind>::Kernel, RNG>(self, p, g);
 }
 
 // Probabilities may also be a number on the CPU.
-bool have_kernel(const Tensor& p, const Tensor& out) {
-  return have_floats({&p, 1}) && out.device().is_privateuseone() &&
+bool takes_each(const Tensor& p, const Tensor& out) {
+  return is_native_float(p) && out.device().is_privateuseone() &&
          (p.device().is_privateuseone() || p.dim() == 0) &&
          have_kernel(Distribution::BernoulliEach, out.scalar_type());
 }
 
+bool takes_each_(const Tensor& self, const Tensor& p,
+                 const OptionalGenerator&) {
+  return takes_each(p, self);
+}
+
 Tensor& bernoulli_tensor_(Tensor& self, const Tensor& p, OptionalGenerator g) {
-  if (!have_kernel(p, self)) {
-    cpu_call("aten::bernoulli_", "Tensor", {self, p, g});
-    return self;
-  }
   return templates::bernoulli_impl_<BernoulliEachKernel, RNG>(
       self, p.to(self.device()), g);
 }
 
+bool takes_each_out(const Tensor& self, const OptionalGenerator&,
+                    const Tensor& out) {
+  return takes_each(self, out);
+}
+
 Tensor& bernoulli_out(const Tensor& self, OptionalGenerator g, Tensor& out) {
-  if (!have_kernel(self, out)) {
-    cpu_call("aten::bernoulli", "out", {self, g, out});
-    return out;
-  }
   return templates::bernoulli_out_impl<BernoulliEachKernel, RNG>(out, self, g);
 }
 
 Tensor& random_(Tensor& self, OptionalGenerator g) {
-  if (done_by_cpu(Distribution::Integer, "aten::random_", "", self, g))
-    return self;
   return templates::random_impl<AnyIntegerKernel, RNG>(self, g);
 }
 
 Tensor& random_from_(Tensor& self, int64_t from, std::optional<int64_t> to,
                      OptionalGenerator g) {
-  if (done_by_cpu(Distribution::Integer, "aten::random_", "from", self, from,
-                  to, g))
-    return self;
   return templates::random_from_to_impl<IntegerKernel, RNG>(self, from, to, g);
 }
 
@@ -416,30 +405,29 @@ Tensor& random_to_(Tensor& self, int64_t to, OptionalGenerator g) {
 
 // normal() of means and deviations, tensors or numbers.
 
-template <class Mean, class Std>
-Tensor& normal_out(const char* overload, const Mean& mean, const Std& std,
-                   const OptionalGenerator& g, Tensor& out) {
-  constexpr auto kind = Distribution::Normal;
-  if (!have_kernel(kind, out.scalar_type())) {
-    cpu_call("aten::normal", overload, {mean, std, g, out});
-    return out;
-  }
-  return templates::normal_out_impl<Of<kind>::Kernel, RNG>(out, mean, std, g);
-}
+constexpr auto kNormal = Distribution::Normal;
 
+// Registered as it is: torch's code, the CPU's too, would broadcast the shape
+// of an empty output.
 Tensor& normal_out_t_f(const Tensor& mean, double std, OptionalGenerator g,
                        Tensor& out) {
-  // Torch's template would broadcast the shape of an empty one.
   if (out.numel() == 0) at::native::resize_output(out, mean.sizes());
-  return normal_out("Tensor_float_out", mean, std, g, out);
+  if (!have_kernel(kNormal, out.scalar_type())) {
+    cpu_call("aten::normal", "Tensor_float_out", {mean, std, g, out});
+    return out;
+  }
+  return templates::normal_out_impl<Of<kNormal>::Kernel, RNG>(out, mean, std,
+                                                              g);
 }
 Tensor& normal_out_f_t(double mean, const Tensor& std, OptionalGenerator g,
                        Tensor& out) {
-  return normal_out("float_Tensor_out", mean, std, g, out);
+  return templates::normal_out_impl<Of<kNormal>::Kernel, RNG>(out, mean, std,
+                                                              g);
 }
 Tensor& normal_out_t_t(const Tensor& mean, const Tensor& std,
                        OptionalGenerator g, Tensor& out) {
-  return normal_out("Tensor_Tensor_out", mean, std, g, out);
+  return templates::normal_out_impl<Of<kNormal>::Kernel, RNG>(out, mean, std,
+                                                              g);
 }
 
 Tensor normal_t_f(const Tensor& mean, double std, OptionalGenerator g) {
@@ -459,24 +447,26 @@ Tensor normal_t_t(const Tensor& mean, const Tensor& std, OptionalGenerator g) {
 }  // namespace
 
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
-  m.impl("uniform_", &uniform_);
-  m.impl("normal_", &normal_);
-  m.impl("log_normal_", &log_normal_);
-  m.impl("cauchy_", &cauchy_);
-  m.impl("exponential_", &exponential_);
-  m.impl("geometric_", &geometric_);
-  m.impl("bernoulli_.float", &bernoulli_float_);
-  m.impl("bernoulli_.Tensor", &bernoulli_tensor_);
-  m.impl("bernoulli.out", &bernoulli_out);
-  m.impl("random_", &random_);
-  m.impl("random_.from", &random_from_);
-  m.impl("random_.to", &random_to_);
-  m.impl("normal.Tensor_float", &normal_t_f);
-  m.impl("normal.float_Tensor", &normal_f_t);
-  m.impl("normal.Tensor_Tensor", &normal_t_t);
+  using enum Distribution;
+  native<"uniform_", &uniform_, takes<Uniform>>(m);
+  native<"normal_", &normal_, takes<Normal>>(m);
+  native<"log_normal_", &log_normal_, takes<LogNormal>>(m);
+  native<"cauchy_", &cauchy_, takes<Cauchy>>(m);
+  native<"exponential_", &exponential_, takes<Exponential>>(m);
+  native<"geometric_", &geometric_, takes<Geometric>>(m);
+  native<"bernoulli_.float", &bernoulli_float_, takes<Bernoulli>>(m);
+  native<"bernoulli_.Tensor", &bernoulli_tensor_, &takes_each_>(m);
+  native<"bernoulli.out", &bernoulli_out, &takes_each_out>(m);
+  native<"random_", &random_, takes<Integer>>(m);
+  native<"random_.from", &random_from_, takes<Integer>>(m);
+  native<"random_.to", &random_to_, takes<Integer>>(m);
+  // The result has the dtype of the mean, or else of the deviation.
+  native<"normal.Tensor_float", &normal_t_f, takes<Normal>>(m);
+  native<"normal.float_Tensor", &normal_f_t, takes<Normal, 1>>(m);
+  native<"normal.Tensor_Tensor", &normal_t_t, takes<Normal>>(m);
   m.impl("normal.Tensor_float_out", &normal_out_t_f);
-  m.impl("normal.float_Tensor_out", &normal_out_f_t);
-  m.impl("normal.Tensor_Tensor_out", &normal_out_t_t);
+  native<"normal.float_Tensor_out", &normal_out_f_t, takes<Normal, 3>>(m);
+  native<"normal.Tensor_Tensor_out", &normal_out_t_t, takes<Normal, 3>>(m);
 }
 
 }  // namespace torch_webgpu::ops

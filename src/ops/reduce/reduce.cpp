@@ -126,10 +126,6 @@ void run(Reduction op, const at::Tensor& self, DimMask dims,
 
 }  // namespace
 
-bool is_native(const at::TensorBase& self) {
-  return wgsl::has_dtype(self.scalar_type());
-}
-
 DimMask reduced_dims(const at::TensorBase& self, at::OptionalIntArrayRef dims,
                      bool empty_is_none) {
   if (dims && dims->empty() && !empty_is_none) dims = std::nullopt;

@@ -69,8 +69,4 @@ void reduce(Reduction, const at::Tensor& self, DimMask dims,
             const at::Tensor& out, const at::Tensor& second = {},
             ReduceNumbers = {});
 
-// True when the tensor's dtype has kernels: otherwise the operator runs on the
-// CPU, counted.
-bool is_native(const at::TensorBase& self);
-
 }  // namespace torch_webgpu::ops

@@ -5,7 +5,7 @@
 #include <torch/library.h>
 
 #include "ops/reduce/reduce.h"
-#include "ops/runtime/fallback.h"
+#include "ops/runtime/native.h"
 
 namespace torch_webgpu::ops {
 namespace {
@@ -32,11 +32,6 @@ template <Reduction op>
 Tensor& extreme_dims_out(const Tensor& self, at::IntArrayRef dim, bool keepdim,
                          Tensor& out) {
   constexpr const char* name = op == Reduction::Max ? "amax" : "amin";
-  if (!is_native(self)) {
-    cpu_call(op == Reduction::Max ? "aten::amax" : "aten::amin", "out",
-             {self, dim, keepdim, out});
-    return out;
-  }
   TORCH_CHECK(self.scalar_type() == out.scalar_type(),
               "Expected the dtype for input and out to match, but got ",
               self.scalar_type(), " for input's dtype and ", out.scalar_type(),
@@ -54,11 +49,6 @@ Tensor& extreme_dims_out(const Tensor& self, at::IntArrayRef dim, bool keepdim,
 template <Reduction op>
 Tensor& extreme_all_out(const Tensor& self, Tensor& out) {
   constexpr const char* name = op == Reduction::Max ? "max()" : "min()";
-  if (!is_native(self)) {
-    cpu_call(op == Reduction::Max ? "aten::max" : "aten::min", "unary_out",
-             {self, out});
-    return out;
-  }
   check_not_empty(name, self);
   check_result_dtype(out, self.scalar_type());
   resize_result(out, {});
@@ -77,11 +67,6 @@ std::tuple<Tensor&, Tensor&> extreme_dim_out(const Tensor& self, int64_t dim,
                                              bool keepdim, Tensor& values,
                                              Tensor& indices) {
   constexpr bool max = op == Reduction::MaxIndex;
-  if (!is_native(self)) {
-    cpu_call(max ? "aten::max" : "aten::min", max ? "dim_max" : "dim_min",
-             {self, dim, keepdim, values, indices});
-    return {values, indices};
-  }
   const DimMask dims = reduced_dims(self, at::IntArrayRef(dim));
   check_not_empty(max ? "max()" : "min()", self, dims);
   check_result_dtype(values, self.scalar_type());
@@ -97,11 +82,6 @@ template <Reduction op>
 Tensor& arg_out(const Tensor& self, std::optional<int64_t> dim, bool keepdim,
                 Tensor& out) {
   constexpr bool max = op == Reduction::ArgMax;
-  if (!is_native(self)) {
-    cpu_call(max ? "aten::argmax" : "aten::argmin", "out",
-             {self, dim, keepdim, out});
-    return out;
-  }
   constexpr const char* name = max ? "argmax()" : "argmin()";
   DimMask dims;
   if (dim) {
@@ -121,10 +101,6 @@ std::tuple<Tensor&, Tensor&> aminmax_out(const Tensor& self,
                                          std::optional<int64_t> dim,
                                          bool keepdim, Tensor& min,
                                          Tensor& max) {
-  if (!is_native(self)) {
-    cpu_call("aten::aminmax", "out", {self, dim, keepdim, min, max});
-    return {min, max};
-  }
   DimMask dims;
   if (dim) {
     dims = reduced_dims(self, at::IntArrayRef(*dim));
@@ -145,17 +121,21 @@ std::tuple<Tensor&, Tensor&> aminmax_out(const Tensor& self,
 }  // namespace
 
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
-  m.impl("amax.out", &extreme_dims_out<Reduction::Max>);
-  m.impl("amin.out", &extreme_dims_out<Reduction::Min>);
-  m.impl("max", &extreme_all<Reduction::Max>);
-  m.impl("min", &extreme_all<Reduction::Min>);
-  m.impl("max.unary_out", &extreme_all_out<Reduction::Max>);
-  m.impl("min.unary_out", &extreme_all_out<Reduction::Min>);
-  m.impl("max.dim_max", &extreme_dim_out<Reduction::MaxIndex>);
-  m.impl("min.dim_min", &extreme_dim_out<Reduction::MinIndex>);
-  m.impl("argmax.out", &arg_out<Reduction::ArgMax>);
-  m.impl("argmin.out", &arg_out<Reduction::ArgMin>);
-  m.impl("aminmax.out", &aminmax_out);
+  native<"amax.out", &extreme_dims_out<Reduction::Max>, takes_native_at<0>>(m);
+  native<"amin.out", &extreme_dims_out<Reduction::Min>, takes_native_at<0>>(m);
+  native<"max", &extreme_all<Reduction::Max>, takes_native_at<0>>(m);
+  native<"min", &extreme_all<Reduction::Min>, takes_native_at<0>>(m);
+  native<"max.unary_out", &extreme_all_out<Reduction::Max>, takes_native_at<0>>(
+      m);
+  native<"min.unary_out", &extreme_all_out<Reduction::Min>, takes_native_at<0>>(
+      m);
+  native<"max.dim_max", &extreme_dim_out<Reduction::MaxIndex>,
+         takes_native_at<0>>(m);
+  native<"min.dim_min", &extreme_dim_out<Reduction::MinIndex>,
+         takes_native_at<0>>(m);
+  native<"argmax.out", &arg_out<Reduction::ArgMax>, takes_native_at<0>>(m);
+  native<"argmin.out", &arg_out<Reduction::ArgMin>, takes_native_at<0>>(m);
+  native<"aminmax.out", &aminmax_out, takes_native_at<0>>(m);
 }
 
 }  // namespace torch_webgpu::ops

@@ -12,6 +12,7 @@
 #include "ops/kernel/dtype.h"
 #include "ops/reduce/reduce.h"
 #include "ops/runtime/fallback.h"
+#include "ops/runtime/native.h"
 
 namespace torch_webgpu::ops {
 namespace {
@@ -28,16 +29,21 @@ ScalarType summed_type(const Tensor& self, std::optional<ScalarType> dtype) {
              : self.scalar_type();
 }
 
+bool takes_summed(const Tensor& self, std::optional<ScalarType> dtype) {
+  return is_native(self) && wgsl::has_dtype(summed_type(self, dtype));
+}
+
+bool takes_summed_dims(const Tensor& self, OptionalIntArrayRef, bool,
+                       std::optional<ScalarType> dtype) {
+  return takes_summed(self, dtype);
+}
+
 void check_requested_dtype(const Tensor& out, std::optional<ScalarType> dtype) {
   if (dtype) check_result_dtype(out, *dtype);
 }
 
 Tensor& sum_out(const Tensor& self, OptionalIntArrayRef dim, bool keepdim,
                 std::optional<ScalarType> dtype, Tensor& out) {
-  if (!is_native(self) || !is_native(out)) {
-    cpu_call("aten::sum", "IntList_out", {self, dim, keepdim, dtype, out});
-    return out;
-  }
   check_requested_dtype(out, dtype);
   const DimMask dims = reduced_dims(self, dim);
   resize_result(out, reduced_shape(self, dims, keepdim));
@@ -47,10 +53,6 @@ Tensor& sum_out(const Tensor& self, OptionalIntArrayRef dim, bool keepdim,
 
 Tensor& nansum_out(const Tensor& self, OptionalIntArrayRef dim, bool keepdim,
                    std::optional<ScalarType> dtype, Tensor& out) {
-  if (!is_native(self) || !is_native(out)) {
-    cpu_call("aten::nansum", "out", {self, dim, keepdim, dtype, out});
-    return out;
-  }
   if (at::isIntegralType(self.scalar_type(), /*includeBool=*/true)) {
     return sum_out(self, dim, keepdim, dtype, out);
   }
@@ -73,10 +75,6 @@ Tensor nansum(const Tensor& self, OptionalIntArrayRef dim, bool keepdim,
 
 Tensor& mean_out(const Tensor& self, OptionalIntArrayRef dim, bool keepdim,
                  std::optional<ScalarType> dtype, Tensor& out) {
-  if (!is_native(self) || !is_native(out)) {
-    cpu_call("aten::mean", "out", {self, dim, keepdim, dtype, out});
-    return out;
-  }
   check_requested_dtype(out, dtype);
   TORCH_CHECK(at::isFloatingType(out.scalar_type()),
               "mean(): could not infer output dtype. Optional dtype must be "
@@ -91,10 +89,6 @@ Tensor& mean_out(const Tensor& self, OptionalIntArrayRef dim, bool keepdim,
 
 Tensor& prod_out(const Tensor& self, int64_t dim, bool keepdim,
                  std::optional<ScalarType> dtype, Tensor& out) {
-  if (!is_native(self) || !is_native(out)) {
-    cpu_call("aten::prod", "int_out", {self, dim, keepdim, dtype, out});
-    return out;
-  }
   check_requested_dtype(out, dtype);
   const DimMask dims = reduced_dims(self, at::IntArrayRef(dim));
   resize_result(out, reduced_shape(self, dims, keepdim));
@@ -103,11 +97,7 @@ Tensor& prod_out(const Tensor& self, int64_t dim, bool keepdim,
 }
 
 Tensor prod(const Tensor& self, std::optional<ScalarType> dtype) {
-  const ScalarType type = summed_type(self, dtype);
-  if (!is_native(self) || !wgsl::has_dtype(type)) {
-    return cpu_call("aten::prod", "", {self, dtype})[0].toTensor();
-  }
-  Tensor out = at::empty({}, self.options().dtype(type));
+  Tensor out = at::empty({}, self.options().dtype(summed_type(self, dtype)));
   reduce(Reduction::Prod, self, reduced_dims(self, std::nullopt), out);
   return out;
 }
@@ -140,10 +130,6 @@ constexpr const char* kTruthName =
 template <Reduction op>
 Tensor& truth_dim_out(const Tensor& self, int64_t dim, bool keepdim,
                       Tensor& out) {
-  if (!is_native(self)) {
-    cpu_call(kTruthName<op>, "out", {self, dim, keepdim, out});
-    return out;
-  }
   truth(op, kTruthName<op>, self, reduced_dims(self, at::IntArrayRef(dim)),
         keepdim, out);
   return out;
@@ -152,10 +138,6 @@ Tensor& truth_dim_out(const Tensor& self, int64_t dim, bool keepdim,
 template <Reduction op>
 Tensor& truth_dims_out(const Tensor& self, OptionalIntArrayRef dim,
                        bool keepdim, Tensor& out) {
-  if (!is_native(self)) {
-    cpu_call(kTruthName<op>, "dims_out", {self, dim, keepdim, out});
-    return out;
-  }
   truth(op, kTruthName<op>, self,
         reduced_dims(self, dim, /*empty_is_none=*/true), keepdim, out);
   return out;
@@ -171,19 +153,11 @@ Tensor truth_dims(const Tensor& self, OptionalIntArrayRef dim, bool keepdim) {
 
 template <Reduction op>
 Tensor& truth_all_out(const Tensor& self, Tensor& out) {
-  if (!is_native(self)) {
-    cpu_call(kTruthName<op>, "all_out", {self, out});
-    return out;
-  }
   truth(op, kTruthName<op>, self, reduced_dims(self, std::nullopt), false, out);
   return out;
 }
 
 Tensor count_nonzero(const Tensor& self, at::IntArrayRef dim) {
-  if (!is_native(self)) {
-    return cpu_call("aten::count_nonzero", "dim_IntList", {self, dim})[0]
-        .toTensor();
-  }
   const DimMask dims = reduced_dims(self, dim);
   Tensor out = at::empty(reduced_shape(self, dims, false),
                          self.options().dtype(at::kLong));
@@ -194,11 +168,6 @@ Tensor count_nonzero(const Tensor& self, at::IntArrayRef dim) {
 Tensor& vector_norm_out(const Tensor& self, const at::Scalar& ord,
                         OptionalIntArrayRef dim, bool keepdim,
                         std::optional<ScalarType> dtype, Tensor& out) {
-  if (!is_native(self) || !is_native(out)) {
-    cpu_call("aten::linalg_vector_norm", "out",
-             {self, ord, dim, keepdim, dtype, out});
-    return out;
-  }
   TORCH_CHECK(at::isFloatingType(self.scalar_type()),
               "linalg.vector_norm: Expected a floating point or complex tensor "
               "as input. Got ",
@@ -237,10 +206,6 @@ Tensor& norm_dtype_out(const Tensor& self, const std::optional<at::Scalar>& p,
 
 Tensor& logsumexp_out(const Tensor& self, at::IntArrayRef dim, bool keepdim,
                       Tensor& out) {
-  if (!is_native(self) || !is_native(out)) {
-    cpu_call("aten::logsumexp", "out", {self, dim, keepdim, out});
-    return out;
-  }
   TORCH_CHECK(at::isFloatingType(out.scalar_type()),
               "logsumexp(): Expected floating point type for result tensor, "
               "but got: ",
@@ -251,16 +216,24 @@ Tensor& logsumexp_out(const Tensor& self, at::IntArrayRef dim, bool keepdim,
   return out;
 }
 
+ScalarType logsumexp_type(const Tensor& self) {
+  return at::isIntegralType(self.scalar_type(), /*includeBool=*/true)
+             ? c10::get_default_dtype_as_scalartype()
+             : self.scalar_type();
+}
+
+bool takes_logsumexp(const Tensor& self, at::IntArrayRef, bool) {
+  return is_native(self) && wgsl::has_dtype(logsumexp_type(self));
+}
+
 Tensor logsumexp(const Tensor& self, at::IntArrayRef dim, bool keepdim) {
-  const bool integral =
-      at::isIntegralType(self.scalar_type(), /*includeBool=*/true);
-  Tensor out =
-      at::empty(reduced_shape(self, reduced_dims(self, dim), keepdim),
-                integral ? self.options().dtype(c10::get_default_dtype())
-                         : self.options());
+  Tensor out = at::empty(reduced_shape(self, reduced_dims(self, dim), keepdim),
+                         self.options().dtype(logsumexp_type(self)));
   return logsumexp_out(self, dim, keepdim, out);
 }
 
+// Registered as it is: what decides without looking at an element needs no
+// CPU, whatever the dtype.
 bool equal(const Tensor& self, const Tensor& other) {
   TORCH_CHECK(self.device() == other.device(),
               "Cannot compare two tensors on different devices. Got: ",
@@ -279,26 +252,28 @@ bool equal(const Tensor& self, const Tensor& other) {
 }  // namespace
 
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
-  m.impl("sum.IntList_out", &sum_out);
-  m.impl("nansum", &nansum);
-  m.impl("nansum.out", &nansum_out);
-  m.impl("mean.out", &mean_out);
-  m.impl("prod.int_out", &prod_out);
-  m.impl("prod", &prod);
-  m.impl("any.out", &truth_dim_out<Reduction::Any>);
-  m.impl("any.dims", &truth_dims<Reduction::Any>);
-  m.impl("any.dims_out", &truth_dims_out<Reduction::Any>);
-  m.impl("any.all_out", &truth_all_out<Reduction::Any>);
-  m.impl("all.out", &truth_dim_out<Reduction::All>);
-  m.impl("all.dims", &truth_dims<Reduction::All>);
-  m.impl("all.dims_out", &truth_dims_out<Reduction::All>);
-  m.impl("all.all_out", &truth_all_out<Reduction::All>);
-  m.impl("count_nonzero.dim_IntList", &count_nonzero);
-  m.impl("linalg_vector_norm.out", &vector_norm_out);
-  m.impl("norm.out", &norm_out);
-  m.impl("norm.dtype_out", &norm_dtype_out);
-  m.impl("logsumexp", &logsumexp);
-  m.impl("logsumexp.out", &logsumexp_out);
+  native<"sum.IntList_out", &sum_out, takes_native>(m);
+  native<"nansum", &nansum, &takes_summed_dims>(m);
+  native<"nansum.out", &nansum_out, takes_native>(m);
+  native<"mean.out", &mean_out, takes_native>(m);
+  native<"prod.int_out", &prod_out, takes_native>(m);
+  native<"prod", &prod, &takes_summed>(m);
+  native<"any.out", &truth_dim_out<Reduction::Any>, takes_native_at<0>>(m);
+  native<"any.dims", &truth_dims<Reduction::Any>, takes_native_at<0>>(m);
+  native<"any.dims_out", &truth_dims_out<Reduction::Any>, takes_native_at<0>>(
+      m);
+  native<"any.all_out", &truth_all_out<Reduction::Any>, takes_native_at<0>>(m);
+  native<"all.out", &truth_dim_out<Reduction::All>, takes_native_at<0>>(m);
+  native<"all.dims", &truth_dims<Reduction::All>, takes_native_at<0>>(m);
+  native<"all.dims_out", &truth_dims_out<Reduction::All>, takes_native_at<0>>(
+      m);
+  native<"all.all_out", &truth_all_out<Reduction::All>, takes_native_at<0>>(m);
+  native<"count_nonzero.dim_IntList", &count_nonzero, takes_native>(m);
+  native<"linalg_vector_norm.out", &vector_norm_out, takes_native>(m);
+  native<"norm.out", &norm_out, takes_native>(m);
+  native<"norm.dtype_out", &norm_dtype_out, takes_native>(m);
+  native<"logsumexp", &logsumexp, &takes_logsumexp>(m);
+  native<"logsumexp.out", &logsumexp_out, takes_native>(m);
   m.impl("equal", &equal);
 }
 

@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "ops/reduce/reduce.h"
-#include "ops/runtime/fallback.h"
+#include "ops/runtime/native.h"
 
 namespace torch_webgpu::ops {
 namespace {
@@ -50,11 +50,6 @@ template <Reduction op>
 Tensor& moment_out(const Tensor& self, OptionalIntArrayRef dim,
                    const Correction& correction, bool keepdim, Tensor& out) {
   constexpr const char* name = op == Reduction::Var ? "var" : "std";
-  if (!is_native(self) || !is_native(out)) {
-    cpu_call(op == Reduction::Var ? "aten::var" : "aten::std", "correction_out",
-             {self, dim, correction, keepdim, out});
-    return out;
-  }
   check_float(name, self);
   check_result_dtype(out, self.scalar_type());
   moments(op, name, self, dim, correction, keepdim, out);
@@ -65,11 +60,6 @@ template <Reduction op>
 Tensor moment(const Tensor& self, OptionalIntArrayRef dim,
               const Correction& correction, bool keepdim) {
   constexpr const char* name = op == Reduction::Var ? "var" : "std";
-  if (!is_native(self)) {
-    return cpu_call(op == Reduction::Var ? "aten::var" : "aten::std",
-                    "correction", {self, dim, correction, keepdim})[0]
-        .toTensor();
-  }
   check_float(name, self);
   Tensor out = at::empty(reduced_shape(self, reduced_dims(self, dim), keepdim),
                          self.options());
@@ -84,12 +74,6 @@ std::tuple<Tensor, Tensor> moment_and_mean(const Tensor& self,
                                            bool keepdim) {
   constexpr const char* name =
       op == Reduction::VarMean ? "var_mean" : "std_mean";
-  if (!is_native(self)) {
-    auto results =
-        cpu_call(op == Reduction::VarMean ? "aten::var_mean" : "aten::std_mean",
-                 "correction", {self, dim, correction, keepdim});
-    return {results[0].toTensor(), results[1].toTensor()};
-  }
   check_float(name, self);
   const auto shape = reduced_shape(self, reduced_dims(self, dim), keepdim);
   Tensor out = at::empty(shape, self.options());
@@ -101,12 +85,14 @@ std::tuple<Tensor, Tensor> moment_and_mean(const Tensor& self,
 }  // namespace
 
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
-  m.impl("var.correction", &moment<Reduction::Var>);
-  m.impl("std.correction", &moment<Reduction::Std>);
-  m.impl("var.correction_out", &moment_out<Reduction::Var>);
-  m.impl("std.correction_out", &moment_out<Reduction::Std>);
-  m.impl("var_mean.correction", &moment_and_mean<Reduction::VarMean>);
-  m.impl("std_mean.correction", &moment_and_mean<Reduction::StdMean>);
+  native<"var.correction", &moment<Reduction::Var>, takes_native>(m);
+  native<"std.correction", &moment<Reduction::Std>, takes_native>(m);
+  native<"var.correction_out", &moment_out<Reduction::Var>, takes_native>(m);
+  native<"std.correction_out", &moment_out<Reduction::Std>, takes_native>(m);
+  native<"var_mean.correction", &moment_and_mean<Reduction::VarMean>,
+         takes_native>(m);
+  native<"std_mean.correction", &moment_and_mean<Reduction::StdMean>,
+         takes_native>(m);
 }
 
 }  // namespace torch_webgpu::ops

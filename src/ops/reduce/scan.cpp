@@ -16,7 +16,7 @@
 #include "ops/kernel/params.h"
 #include "ops/norm/rows.h"
 #include "ops/reduce/reduce.h"
-#include "ops/runtime/fallback.h"
+#include "ops/runtime/native.h"
 
 namespace torch_webgpu::ops {
 namespace {
@@ -286,11 +286,6 @@ Scan sum_for(const Tensor& out) {
 template <bool product>
 Tensor& cumulative_out(const Tensor& self, int64_t dim,
                        std::optional<ScalarType> dtype, Tensor& out) {
-  if (!is_native(self) || !is_native(out)) {
-    cpu_call(product ? "aten::cumprod" : "aten::cumsum", "out",
-             {self, dim, dtype, out});
-    return out;
-  }
   if (dtype) check_result_dtype(out, *dtype);
   resize_result(out, self.sizes());
   scan(product ? Scan::Prod : sum_for(out), self, dim, out);
@@ -298,10 +293,6 @@ Tensor& cumulative_out(const Tensor& self, int64_t dim,
 }
 
 Tensor& logcumsumexp_out(const Tensor& self, int64_t dim, Tensor& out) {
-  if (!is_native(self) || !is_native(out)) {
-    cpu_call("aten::_logcumsumexp", "out", {self, dim, out});
-    return out;
-  }
   TORCH_CHECK(at::isFloatingType(self.scalar_type()),
               "logcumsumexp: expected a floating point tensor, got ",
               self.scalar_type());
@@ -319,23 +310,18 @@ Tensor logcumsumexp(const Tensor& self, int64_t dim) {
 template <bool max>
 void extreme_helper(const Tensor& self, Tensor& values, Tensor& indices,
                     int64_t dim) {
-  if (!is_native(self)) {
-    cpu_call(max ? "aten::_cummax_helper" : "aten::_cummin_helper", "",
-             {self, values, indices, dim});
-    return;
-  }
   scan(max ? Scan::Max : Scan::Min, self, dim, values, indices);
 }
 
 }  // namespace
 
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
-  m.impl("cumsum.out", &cumulative_out<false>);
-  m.impl("cumprod.out", &cumulative_out<true>);
-  m.impl("_logcumsumexp", &logcumsumexp);
-  m.impl("_logcumsumexp.out", &logcumsumexp_out);
-  m.impl("_cummax_helper", &extreme_helper<true>);
-  m.impl("_cummin_helper", &extreme_helper<false>);
+  native<"cumsum.out", &cumulative_out<false>, takes_native>(m);
+  native<"cumprod.out", &cumulative_out<true>, takes_native>(m);
+  native<"_logcumsumexp", &logcumsumexp, takes_native>(m);
+  native<"_logcumsumexp.out", &logcumsumexp_out, takes_native>(m);
+  native<"_cummax_helper", &extreme_helper<true>, takes_native_at<0>>(m);
+  native<"_cummin_helper", &extreme_helper<false>, takes_native_at<0>>(m);
 }
 
 }  // namespace torch_webgpu::ops

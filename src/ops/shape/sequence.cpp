@@ -14,7 +14,7 @@
 #include "ops/kernel/family.h"
 #include "ops/kernel/launch.h"
 #include "ops/kernel/params.h"
-#include "ops/runtime/fallback.h"
+#include "ops/runtime/native.h"
 
 namespace torch_webgpu::ops {
 namespace {
@@ -120,10 +120,6 @@ int64_t arange_size(const Scalar& start, const Scalar& end, const Scalar& step,
 Tensor& arange_out(const Scalar& start, const Scalar& end, const Scalar& step,
                    Tensor& out) {
   const auto type = out.scalar_type();
-  if (!wgsl::has_dtype(type) || type == at::kBool) {
-    cpu_call("aten::arange", "start_out", {start, end, step, out});
-    return out;
-  }
   const bool integral = at::isIntegralType(type, false);
   const int64_t size = arange_size(start, end, step, type == at::kLong);
   if (out.numel() != size || out.dim() != 1) out.resize_({size});
@@ -150,10 +146,6 @@ Tensor& linspace_out(const Scalar& start, const Scalar& end, int64_t steps,
               "but is ",
               steps);
   const auto type = out.scalar_type();
-  if (!wgsl::has_dtype(type)) {
-    cpu_call("aten::linspace", "out", {start, end, steps, out});
-    return out;
-  }
   if (out.numel() != steps || out.dim() != 1) out.resize_({steps});
   if (steps == 0) return out;
   if (steps == 1) return out.fill_(start);
@@ -188,8 +180,8 @@ Tensor& eye_out(c10::SymInt n, Tensor& out) {
 }  // namespace
 
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
-  m.impl("arange.start_out", &arange_out);
-  m.impl("linspace.out", &linspace_out);
+  native<"arange.start_out", &arange_out, takes_numbers>(m);
+  native<"linspace.out", &linspace_out, takes_native>(m);
   m.impl("eye.out", &eye_out);
   m.impl("eye.m_out", &eye_m_out);
 }

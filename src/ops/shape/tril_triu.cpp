@@ -14,7 +14,7 @@
 #include "ops/kernel/launch.h"
 #include "ops/kernel/params.h"
 #include "ops/pointwise/pointwise.h"
-#include "ops/runtime/fallback.h"
+#include "ops/runtime/native.h"
 
 namespace torch_webgpu::ops {
 namespace {
@@ -94,6 +94,11 @@ void run(const Tensor& self_, int64_t diagonal, bool upper, const Tensor& out) {
   launch(family(v), {&self, &out}, p, groups);
 }
 
+bool is_carried(const at::TensorBase& self) {
+  return self.element_size() <= 8;
+}
+constexpr TensorsAt<&is_carried, 0> takes;
+
 Tensor& triangle(const char* name, const Tensor& self,
                  const c10::SymInt& diagonal, bool upper, Tensor& out) {
   TORCH_CHECK(self.dim() >= 2, name,
@@ -101,10 +106,6 @@ Tensor& triangle(const char* name, const Tensor& self,
   TORCH_CHECK(self.scalar_type() == out.scalar_type(), name,
               ": expected out to have dtype ", self.scalar_type(), ", but got ",
               out.scalar_type());
-  if (self.element_size() > 8) {
-    cpu_call(upper ? "aten::triu" : "aten::tril", "out", {self, diagonal, out});
-    return out;
-  }
   at::native::resize_output(out, self.sizes());
   if (out.numel() == 0) return out;
   if (out.is_contiguous() && !same_buffer(self, out)) {
@@ -127,8 +128,8 @@ Tensor& triu_out(const Tensor& self, c10::SymInt diagonal, Tensor& out) {
 }  // namespace
 
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
-  m.impl("tril.out", &tril_out);
-  m.impl("triu.out", &triu_out);
+  native<"tril.out", &tril_out, takes>(m);
+  native<"triu.out", &triu_out, takes>(m);
 }
 
 }  // namespace torch_webgpu::ops
