@@ -1,34 +1,17 @@
 // Running results along rows. A row has one or more blocks; `threads` threads
 // share a block, each with a chunk of it.
 
-const threads = {{threads}}u;
+{{accumulator}}
 
-alias Acc = {{acc}};
+const threads = {{threads}}u;
 
 var<workgroup> accs: array<Acc, 64>;
 
-fn initial() -> Acc {
-  return {{init}};
-}
-
-fn merge(acc: Acc, other: Acc) -> Acc {
-  return {{merge}};
-}
-
-fn take(acc: Acc, start: u32, r: u32) -> Acc {
-  let x = {{load}};
-  return {{step}};
-}
-
 // What the chunks before this thread's come to, and `prior` before them.
 fn before(prior: Acc, start: u32, begin: u32, end: u32, lane: u32) -> Acc {
-  var acc = initial();
-  for (var r = begin; r < end; r += 1u) {
-    acc = take(acc, start, r);
-  }
-  accs[lane] = acc;
+  accs[lane] = total(start, begin, end);
   workgroupBarrier();
-  acc = prior;
+  var acc = prior;
   for (var i = 0u; i < lane; i += 1u) {
     acc = merge(acc, accs[i]);
   }
@@ -44,17 +27,15 @@ fn main(@builtin(workgroup_id) group: vec3<u32>,
   if (row >= p.rows) {
     return;
   }
-  let block = item - row * p.blocks;
-  let outer = row / p.inner;
-  let start = outer * p.count * p.inner + row - outer * p.inner;
-  let begin = min(block * p.block + {{first}} * p.chunk, p.count);
+  let begin = min((item - row * p.blocks) * p.block + {{first}} * p.chunk,
+                  p.count);
   let end = min(begin + p.chunk, p.count);
-  var prior = initial();
+  let start = start_of(row);
   {{prior}}
   var acc = {{before}};
-  for (var r = begin; r < end; r += 1u) {
-    acc = take(acc, start, r);
+  for (var r = begin; r < end; r += width) {
     let at = start + r * p.inner;
+    {{take}}
     {{emit}}
   }
 }

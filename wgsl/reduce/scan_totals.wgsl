@@ -1,22 +1,9 @@
-// The totals of the blocks of long rows, for wgsl/scan.wgsl; a workgroup per
-// block.
+// The totals of the blocks of long rows, for the kernels that then go through
+// the blocks; a workgroup per block.
 
-alias Acc = {{acc}};
+{{accumulator}}
 
 var<workgroup> accs: array<Acc, 64>;
-
-fn initial() -> Acc {
-  return {{init}};
-}
-
-fn merge(acc: Acc, other: Acc) -> Acc {
-  return {{merge}};
-}
-
-fn take(acc: Acc, start: u32, r: u32) -> Acc {
-  let x = {{load}};
-  return {{step}};
-}
 
 @compute @workgroup_size(64)
 fn main(@builtin(workgroup_id) group: vec3<u32>,
@@ -27,15 +14,9 @@ fn main(@builtin(workgroup_id) group: vec3<u32>,
   if (row >= p.rows) {
     return;
   }
-  let outer = row / p.inner;
-  let start = outer * p.count * p.inner + row - outer * p.inner;
-  let block = item - row * p.blocks;
-  let begin = min(block * p.block + lane * p.chunk, p.count);
+  let begin = min((item - row * p.blocks) * p.block + lane * p.chunk, p.count);
   let end = min(begin + p.chunk, p.count);
-  var acc = initial();
-  for (var r = begin; r < end; r += 1u) {
-    acc = take(acc, start, r);
-  }
+  var acc = total(start_of(row), begin, end);
   accs[lane] = acc;
   workgroupBarrier();
   if (lane == 0u) {

@@ -61,11 +61,20 @@ constexpr Row kRows[] = {
      "acc.value", "u32_to_i64(acc.index)"},
 };
 
+// Who goes through a row, or through a block of a long one.
+enum class Layout : uint8_t {
+  Thread,  // a thread, through the row
+  Chunks,  // a workgroup, each thread through a chunk
+  Tiles,   // a workgroup, tile by tile, each thread at its unit
+};
+constexpr uint32_t kTileThreads = 128;
+
 struct Variant {
   Scan op;
   DType a;
   DType o;
-  uint8_t by_group;
+  Layout layout;
+  uint8_t wide;     // units are quads
   uint8_t blocked;  // reads the totals of the blocks before its own
   uint8_t windows_a;
   uint8_t windows_o;
@@ -96,59 +105,124 @@ bool is_direct(Scan op, DType a, DType o) {
   return false;
 }
 
-std::string load_of(const Variant& v) {
-  const std::string load = "load_a(p.a_offset + start + r * p.inner)";
-  if (compute_of(v.a) == compute_of(v.o)) return load;
-  return fmt::format("{}_to_{}({})", name_of(compute_of(v.a)),
-                     name_of(compute_of(v.o)), load);
+wgsl::Width width_of(const Variant& v) {
+  return v.wide ? wgsl::Width::Quad : wgsl::Width::Element;
+}
+
+// A unit's elements, or the accumulators after each of them.
+constexpr const char* kParts[] = {"x", "y", "z", "w"};
+
+// Takes the unit at `at` into acc, leaving the accumulators after its first
+// elements in acc_x, acc_y, acc_z.
+std::string take_text(const Variant& v) {
+  const auto converted = [&](std::string value) {
+    if (compute_of(v.a) == compute_of(v.o)) return value;
+    return fmt::format("{}_to_{}({})", name_of(compute_of(v.a)),
+                       name_of(compute_of(v.o)), value);
+  };
+  if (!v.wide) {
+    return fmt::format("acc = step(acc, {}, r);",
+                       converted("load_a(p.a_offset + at)"));
+  }
+  std::string text = "let unit = load4_a((p.a_offset + at) >> 2u);";
+  std::string last = "acc";
+  for (const auto i : c10::irange(4u)) {
+    const std::string next = i == 3 ? "acc" : fmt::format("acc_{}", kParts[i]);
+    text += fmt::format("\n    {}{} = step({}, {}, r + {}u);",
+                        i == 3 ? "" : "let ", next, last,
+                        converted(fmt::format("unit.{}", kParts[i])), i);
+    last = next;
+  }
+  return text;
+}
+
+// Stores what `value` makes of the unit's accumulators.
+std::string emit_text(const Variant& v, const char* operand, Compute compute,
+                      const char* value) {
+  if (!v.wide) {
+    return fmt::format("store_{0}(p.{0}_offset + at, {1}(acc));", operand,
+                       value);
+  }
+  return fmt::format(
+      "store4_{0}((p.{0}_offset + at) >> 2u, {1}({2}(acc_x), {2}(acc_y), "
+      "{2}(acc_z), {2}(acc)));",
+      operand, wgsl::quad_type(compute), value);
+}
+
+std::string function_text(const char* name, const char* type,
+                          const char* value) {
+  return fmt::format("\nfn {}(acc: Acc) -> {} {{\n  return {};\n}}\n", name,
+                     type, value);
+}
+
+// What all kernels of a scan have.
+wgsl::KernelText begin_text(const char* file, const Variant& v) {
+  const Row& row = kRows[size_t(v.op)];
+  wgsl::KernelText text;
+  text.file = file;
+  text.compute = compute_of(v.o);
+  text.params = ScanParams::wgsl();
+  text.operands = {{"a", v.a, Mode::Read, v.windows_a, {}, width_of(v)}};
+  text.substitutions = {
+      {"accumulator", wgsl::substitute(wgsl::embedded("scan_steps"),
+                                       {{"acc", row.acc},
+                                        {"width", v.wide ? "4" : "1"},
+                                        {"init", row.init},
+                                        {"merge", row.merge},
+                                        {"step", row.step},
+                                        {"take", take_text(v)}})}};
+  return text;
 }
 
 wgsl::KernelText describe(const Variant& v) {
   const Row& row = kRows[size_t(v.op)];
-  wgsl::KernelText text;
-  text.label = fmt::format("{}_{}_{}_{}", row.name, name_of(v.a), name_of(v.o),
-                           v.blocked    ? "blocks"
-                           : v.by_group ? "group"
-                                        : "thread");
+  const bool tiles = v.layout == Layout::Tiles;
+  const bool chunks = v.layout == Layout::Chunks;
+  wgsl::KernelText text = begin_text(tiles ? "scan_tiles" : "scan", v);
+  text.label =
+      fmt::format("{}_{}_{}_{}{}{}", row.name, name_of(v.a), name_of(v.o),
+                  tiles    ? "tiles"
+                  : chunks ? "chunks"
+                           : "thread",
+                  v.blocked ? "_blocks" : "", v.wide ? "_quads" : "");
   if (v.windows_a * v.windows_o * v.windows_q != 1) {
     text.label +=
         fmt::format("_w{}{}{}", v.windows_a, v.windows_o, v.windows_q);
   }
-  text.file = "scan";
-  text.compute = compute_of(v.o);
-  text.params = ScanParams::wgsl();
-  text.operands = {{"a", v.a, Mode::Read, v.windows_a, {}},
-                   {"o", v.o, Mode::Write, v.windows_o, {}}};
-  std::string emit = fmt::format("store_o(p.o_offset + at, {});", row.first);
+  text.operands.push_back(
+      {"o", v.o, Mode::Write, v.windows_o, {}, width_of(v)});
+  std::string& accumulator = text.substitutions.front().second;
+  accumulator += function_text("first_of", "T", row.first);
+  std::string emit = emit_text(v, "o", text.compute, "first_of");
   if (*row.second) {
-    text.operands.push_back({"q", DType::I64, Mode::Write, v.windows_q, {}});
-    emit += fmt::format("\n    store_q(p.q_offset + at, {});", row.second);
+    text.operands.push_back(
+        {"q", DType::I64, Mode::Write, v.windows_q, {}, width_of(v)});
+    accumulator += function_text("second_of", "i64", row.second);
+    emit += "\n    " + emit_text(v, "q", Compute::I64, "second_of");
   }
-  std::string prior;
+  std::string prior = "let prior = initial();";
   if (v.blocked) {
     text.operands.push_back({"t", DType::I32, Mode::Read, 1, {}});
     prior = fmt::format(
-        "for (var i = row * p.blocks; i < item; i += 1u) {{\n"
+        "var prior = initial();\n"
+        "  for (var i = row * p.blocks; i < item; i += 1u) {{\n"
         "    prior = merge(prior, {}_of_words(vec4<u32>(\n"
         "      read_t(4u * i), read_t(4u * i + 1u), read_t(4u * i + 2u),\n"
         "      read_t(4u * i + 3u))));\n  }}",
         row.words);
   }
-  text.substitutions = {
-      {"threads", v.by_group ? "64" : "1"},
-      {"acc", row.acc},
-      {"init", row.init},
-      {"merge", row.merge},
-      {"load", load_of(v)},
-      {"step", row.step},
-      {"prior", prior},
-      {"item", v.by_group ? "group_index(group, groups)"
-                          : "thread_index(group, groups, lane, 64u)"},
-      {"first", v.by_group ? "lane" : "0u"},
-      {"before",
-       v.by_group ? "before(prior, start, begin, end, lane)" : "initial()"},
-      {"emit", emit},
+  const auto set = [&](const char* key, std::string value) {
+    text.substitutions.emplace_back(key, std::move(value));
   };
+  set("prior", prior);
+  set("take", take_text(v));
+  set("emit", emit);
+  set("threads", std::to_string(tiles ? kTileThreads : chunks ? 64 : 1));
+  if (tiles) return text;
+  set("item", chunks ? "group_index(group, groups)"
+                     : "thread_index(group, groups, lane, 64u)");
+  set("first", chunks ? "lane" : "0u");
+  set("before", chunks ? "before(prior, start, begin, end, lane)" : "prior");
   return text;
 }
 
@@ -168,21 +242,22 @@ DType totals_dtype(DType o) {
   return o;
 }
 
+Variant totals_of(Variant v) {
+  v.o = totals_dtype(v.o);
+  v.layout = Layout::Chunks;
+  v.blocked = 1;
+  v.windows_o = v.windows_q = 1;
+  return v;
+}
+
 wgsl::KernelText describe_totals(const Variant& v) {
   const Row& row = kRows[size_t(v.op)];
-  wgsl::KernelText text;
-  text.label =
-      fmt::format("{}_totals_{}_{}", row.name, name_of(v.a), name_of(v.o));
+  wgsl::KernelText text = begin_text("scan_totals", v);
+  text.label = fmt::format("{}_totals_{}_{}{}", row.name, name_of(v.a),
+                           name_of(v.o), v.wide ? "_quads" : "");
   if (v.windows_a != 1) text.label += fmt::format("_w{}", v.windows_a);
-  text.file = "scan_totals";
-  text.compute = compute_of(v.o);
-  text.params = ScanParams::wgsl();
-  text.operands = {{"a", v.a, Mode::Read, v.windows_a, {}},
-                   {"t", DType::I32, Mode::Write, 1, {}}};
-  text.substitutions = {
-      {"acc", row.acc},     {"init", row.init}, {"merge", row.merge},
-      {"load", load_of(v)}, {"step", row.step}, {"words", row.words},
-  };
+  text.operands.push_back({"t", DType::I32, Mode::Write, 1, {}});
+  text.substitutions.emplace_back("words", row.words);
   return text;
 }
 
@@ -194,12 +269,20 @@ std::vector<Variant> enumerate() {
     for (const DType a : wgsl::kAllDTypes) {
       for (const DType o : wgsl::kAllDTypes) {
         if (!is_direct(Scan(op), a, o)) continue;
-        if (!totals) {
-          all.push_back({Scan(op), a, o, 0, 0, 1, 1, 1});
-          all.push_back({Scan(op), a, o, 1, 0, 1, 1, 1});
-          all.push_back({Scan(op), a, o, 1, 1, 1, 1, 1});
-        } else {
-          const Variant v{Scan(op), a, totals_dtype(o), 1, 1, 1, 1, 1};
+        for (const uint8_t wide : {0, 1}) {
+          const auto add = [&](Layout layout, uint8_t blocked) {
+            all.push_back({Scan(op), a, o, layout, wide, blocked, 1, 1, 1});
+          };
+          if (!totals) {
+            add(Layout::Thread, 0);
+            for (const uint8_t blocked : {0, 1}) {
+              add(Layout::Chunks, blocked);
+              add(Layout::Tiles, blocked);
+            }
+            continue;
+          }
+          const Variant v =
+              totals_of({Scan(op), a, o, Layout::Chunks, wide, 1, 1, 1, 1});
           if (labels.insert(describe_totals(v).label).second) all.push_back(v);
         }
       }
@@ -214,6 +297,16 @@ Family<Variant> totals_family(describe_totals, enumerate<true>);
 // Elements of a block of a long row: enough work for a workgroup.
 constexpr uint64_t kBlock = 4096;
 constexpr uint64_t kMaxBlocks = 256;
+
+Layout choose(const Profile& profile, const Rows& rows) {
+  if (profile.kind == Profile::Kind::Cpu) {
+    // A CPU's threads cost little and its barriers much.
+    return rows.rows() < 128 && rows.count > 64 ? Layout::Chunks
+                                                : Layout::Thread;
+  }
+  if (!rows.by_group()) return Layout::Thread;
+  return rows.inner == 1 ? Layout::Tiles : Layout::Chunks;
+}
 
 void scan(Scan op, const Tensor& self, int64_t dim, const Tensor& out,
           const Tensor& indices = {}) {
@@ -235,12 +328,13 @@ void scan(Scan op, const Tensor& self, int64_t dim, const Tensor& out,
   Variant v{op,
             wgsl::dtype_of(a.scalar_type()),
             wgsl::dtype_of(o.scalar_type()),
-            rows.by_group(),
+            choose(profile(), rows),
+            rows.inner == 1 && rows.count % 4 == 0 && have_quads({&a, &o, &q}),
             0,
             windows_of(a),
             windows_of(o),
             q.defined() ? windows_of(q) : uint8_t(1)};
-  const uint32_t lanes = lanes_of(v.o);
+  const uint32_t unit = v.wide ? 4 : lanes_of(v.o);
   ScanParams p;
   p.rows = uint32_t(rows.rows());
   p.count = rows.count;
@@ -250,26 +344,25 @@ void scan(Scan op, const Tensor& self, int64_t dim, const Tensor& out,
   p.a_offset = offset_of(a);
   p.o_offset = offset_of(o);
   p.q_offset = q.defined() ? offset_of(q) : 0;
-  if (rows.by_group()) {
+  const bool by_group = v.layout != Layout::Thread;
+  if (by_group) {
     p.blocks =
         uint32_t(std::clamp<uint64_t>(rows.count / kBlock, 1, kMaxBlocks));
     if (rows.rows() >= kMaxBlocks) p.blocks = 1;
-    // Whole words for each thread.
+    // Whole words and units for each thread.
     const uint64_t share = ceil_div(rows.count, p.blocks * kWorkgroup);
-    p.chunk = uint32_t(ceil_div(share, lanes)) * lanes;
+    p.chunk = uint32_t(ceil_div(share, unit)) * unit;
   }
   p.block = p.chunk * kWorkgroup;
-  const uint64_t workgroups = rows.workgroups() * p.blocks;
+  const uint64_t workgroups = by_group
+                                  ? rows.rows() * p.blocks
+                                  : ceil_div(rows.rows(), uint64_t(kWorkgroup));
   c10::SmallVector<const at::TensorBase*, 4> bound{&a, &o};
   if (q.defined()) bound.push_back(&q);
   Tensor totals;
   if (p.blocks > 1) {
     totals = at::empty({int64_t(workgroups) * 4}, a.options().dtype(at::kInt));
-    Variant first = v;
-    first.o = totals_dtype(v.o);
-    first.blocked = 1;
-    first.windows_o = first.windows_q = 1;
-    launch(totals_family(first), {&a, &totals}, p, workgroups);
+    launch(totals_family(totals_of(v)), {&a, &totals}, p, workgroups);
     v.blocked = 1;
     bound.push_back(&totals);
   }
