@@ -3,7 +3,9 @@
 
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
+#include <fmt/format.h>
 
+#include "ops/kernel/autotune.h"
 #include "ops/kernel/launch.h"
 #include "ops/linalg/matmul_variant.h"
 #include "ops/pointwise/pointwise.h"
@@ -14,6 +16,7 @@ namespace {
 using matmul::Bias;
 using matmul::Plan;
 using matmul::Problem;
+using matmul::Tiling;
 using matmul::Variant;
 using matmul::View;
 using wgsl::DType;
@@ -87,12 +90,10 @@ void launch_product(Variant v, const Problem& problem, const Epilogue& epilogue,
                by_thread ? ceil_div(p.tiles, kWorkgroup) : p.tiles);
 }
 
-void run(const at::Tensor& a, const at::Tensor& b, const Epilogue& epilogue,
-         const at::Tensor& out) {
+void run_as(Problem problem, const Tiling* tiling, const Epilogue& epilogue,
+            const at::Tensor& out) {
   const DType dtype = wgsl::dtype_of(out.scalar_type());
-  const at::Tensor& bias = epilogue.bias;
-  Problem problem(a, b, bias, out);
-  const Variant v = matmul::choose(profile(), problem, dtype);
+  const Variant v = matmul::choose(profile(), problem, dtype, tiling);
   if (problem.parts == 1) {
     launch_product(v, problem, epilogue, out);
     return;
@@ -123,6 +124,48 @@ void run(const at::Tensor& a, const at::Tensor& b, const Epilogue& epilogue,
   added.wide_b = problem.n % 4 == 0;
   added.wide_o = v.wide_o;
   launch_product(added, whole, epilogue, out);
+}
+
+// The best way of cutting, by measurement; null where none was measured.
+const Tiling* tune(const std::vector<Tiling>& tilings, const Problem& problem,
+                   const Epilogue& epilogue, const at::Tensor& out) {
+  constexpr uint64_t kWorthIt = 1 << 18;
+  if (tilings.empty() ||
+      uint64_t{problem.m} * problem.n * problem.k * problem.batch < kWorthIt) {
+    return nullptr;
+  }
+  std::vector<std::string> names;
+  for (const Tiling& tiling : tilings) {
+    names.push_back(fmt::format("{}{} in {}", tiling.rows,
+                                tiling.turned ? " turned" : "", tiling.parts));
+  }
+  const std::string shape = fmt::format(
+      "{}, {} of {} x {} x {}, dense {} {}, bias {}",
+      c10::toString(out.scalar_type()), size_class(problem.batch),
+      size_class(problem.m), size_class(problem.k), size_class(problem.n),
+      problem.va.col == 1, problem.vb.col == 1, epilogue.bias.defined());
+  // What is added to in place cannot be added to twice.
+  const bool in_place =
+      epilogue.bias.defined() && same_buffer(epilogue.bias, out);
+  const size_t best = in_place
+                          ? tuned_before("matmul", shape, names, names.size())
+                          : tuned("matmul", shape, names, [&](size_t i) {
+                              run_as(problem, &tilings[i], epilogue, out);
+                            });
+  return best < tilings.size() ? &tilings[best] : nullptr;
+}
+
+void run(const at::Tensor& a, const at::Tensor& b, const Epilogue& epilogue,
+         const at::Tensor& out) {
+  const Problem problem(a, b, epilogue.bias, out);
+  std::vector<Tiling> tilings;
+  const Tiling* tiling = nullptr;
+  if (autotuning()) {
+    tilings =
+        matmul::tilings(profile(), problem, wgsl::dtype_of(out.scalar_type()));
+    tiling = tune(tilings, problem, epilogue, out);
+  }
+  run_as(problem, tiling, epilogue, out);
 }
 
 // True when both are the same elements in the same places.

@@ -36,28 +36,31 @@ void divide(Problem& problem, uint32_t parts) {
       uint32_t(std::max<uint64_t>(ceil_div(problem.k, problem.part_k), 1));
 }
 
-// The rows of the subgroup kernel's tile and the time of all tiles, in about
-// the time that a row of a large tile takes (measured on lavapipe). Large tiles
+// The rows of the subgroup kernel's tile with the time of one, in about the
+// time that a row of a large tile takes (measured on lavapipe). Large tiles
 // take long to compile, so small products do without.
-struct TileChoice {
-  uint8_t rows = 0;
-  uint32_t parts = 1;
+struct Size {
+  uint8_t rows;
+  double cost;
+  uint64_t work;
+};
+constexpr Size kSizes[] = {{4, 9.0, 0},
+                           {8, 12.0, 0},
+                           {16, 18.5, uint64_t{1} << 20},
+                           {32, 32.0, uint64_t{1} << 24}};
+
+uint64_t work_of(const Problem& problem) {
+  return uint64_t{problem.m} * problem.n * problem.k * problem.batch;
+}
+
+struct CostedTiling : Tiling {
   double cost = 0;
 };
-TileChoice best_tile(const Profile& profile, uint32_t m, uint32_t n, bool wide,
-                     const Problem& problem) {
-  struct Size {
-    uint8_t rows;
-    double cost;
-    uint64_t work;
-  };
-  constexpr Size kSizes[] = {{4, 9.0, 0},
-                             {8, 12.0, 0},
-                             {16, 18.5, uint64_t{1} << 20},
-                             {32, 32.0, uint64_t{1} << 24}};
+CostedTiling best_tile(const Profile& profile, uint32_t m, uint32_t n,
+                       bool wide, const Problem& problem) {
   const auto division = division_of(profile, Plan::Subgroup);
-  const uint64_t work = uint64_t{m} * n * problem.k * problem.batch;
-  TileChoice best;
+  const uint64_t work = work_of(problem);
+  CostedTiling best;
   for (const auto& size : kSizes) {
     const uint64_t tiles =
         ceil_div(m, size.rows) * ceil_div(n, 4 * profile.lanes) * problem.batch;
@@ -67,9 +70,34 @@ TileChoice best_tile(const Profile& profile, uint32_t m, uint32_t n, bool wide,
     if (size.rows > 16 && !wide) break;
     const double cost = double(tiles) * size.cost;
     if (best.rows == 0 || (!small && cost < best.cost))
-      best = {size.rows, parts, cost};
+      best = {{size.rows, false, parts}, cost};
   }
   return best;
+}
+
+bool has_large_tiles() {
+  return device().info().limits.max_workgroup_storage >= 24576;
+}
+
+Tiling suggest(const Profile& profile, Plan plan, const Problem& problem,
+               bool wide) {
+  if (plan == Plan::Subgroup) {
+    const auto as_is = best_tile(profile, problem.m, problem.n, wide, problem);
+    auto turned = best_tile(profile, problem.n, problem.m, wide, problem);
+    turned.turned = true;
+    return turned.cost < 0.75 * as_is.cost ? turned : as_is;
+  }
+  // Twice the rows where these tiles fill the device all the same.
+  const auto division = division_of(profile, plan);
+  const uint64_t across = ceil_div(problem.n, 64) * problem.batch;
+  Tiling tiling;
+  tiling.rows =
+      ceil_div(problem.m, 128) * across >= division.wanted && has_large_tiles()
+          ? 128
+          : 64;
+  tiling.parts = parts_of(division, ceil_div(problem.m, tiling.rows) * across,
+                          work_of(problem), problem.k);
+  return tiling;
 }
 
 void choose_vector(const Profile& profile, bool broadcasts, Problem& problem,
@@ -88,40 +116,30 @@ void choose_vector(const Profile& profile, bool broadcasts, Problem& problem,
                   uint64_t{problem.m} * problem.k * problem.batch, problem.k));
 }
 
+// Subgroups exchange operands on a CPU, where workgroup memory gains nothing.
+bool broadcasts_on(const Profile& profile) {
+  return profile.kind == Profile::Kind::Cpu &&
+         (profile.lanes == 4 || profile.lanes == 8);
+}
+
 void choose_matrix(const Profile& profile, bool broadcasts, Problem& problem,
-                   Variant& v) {
+                   Variant& v, const Tiling* given) {
   const auto set_orders = [&] {
     v.order_a = problem.va.col != 1 ? Order::Outer : Order::Inner;
     v.order_b = problem.vb.row != 1 ? Order::Outer : Order::Inner;
   };
   set_orders();
-  if (broadcasts) {
-    const bool wide = problem.wide_a(v.order_a) && problem.wide_b(v.order_b);
-    v.plan = Plan::Subgroup;
-    v.lanes = uint8_t(profile.lanes);
-    const auto as_is = best_tile(profile, problem.m, problem.n, wide, problem);
-    const auto turned = best_tile(profile, problem.n, problem.m, wide, problem);
-    const bool turn = turned.cost < 0.75 * as_is.cost;
-    if (turn) {
-      problem.transpose();
-      set_orders();
-    }
-    const TileChoice& tile = turn ? turned : as_is;
-    v.rows = tile.rows;
-    divide(problem, tile.parts);
-    return;
+  v.plan = broadcasts ? Plan::Subgroup : Plan::Tile;
+  v.lanes = broadcasts ? uint8_t(profile.lanes) : 0;
+  const bool wide = problem.wide_a(v.order_a) && problem.wide_b(v.order_b);
+  const Tiling tiling =
+      given ? *given : suggest(profile, v.plan, problem, wide);
+  if (tiling.turned) {
+    problem.transpose();
+    set_orders();
   }
-  v.plan = Plan::Tile;
-  // Twice the rows where these tiles fill the device all the same.
-  const auto division = division_of(profile, v.plan);
-  const uint64_t across = ceil_div(problem.n, 64) * problem.batch;
-  const bool large = ceil_div(problem.m, 128) * across >= division.wanted &&
-                     device().info().limits.max_workgroup_storage >= 24576;
-  v.rows = large ? 128 : 64;
-  divide(problem,
-         parts_of(division, ceil_div(problem.m, v.rows) * across,
-                  uint64_t{problem.m} * problem.n * problem.k * problem.batch,
-                  problem.k));
+  v.rows = tiling.rows;
+  divide(problem, tiling.parts);
 }
 
 }  // namespace
@@ -160,12 +178,37 @@ Teams::Teams(const Variant& v) : threads(v.lanes != 0 ? v.lanes : 64) {
   teams = threads / parts;
 }
 
-Variant choose(const Profile& profile, Problem& problem, DType dtype) {
+std::vector<Tiling> tilings(const Profile& profile, const Problem& problem,
+                            DType dtype) {
+  std::vector<Tiling> all;
+  if (!wgsl::is_float(dtype) || problem.m == 1 || problem.n == 1) return all;
+  const bool broadcasts = broadcasts_on(profile);
+  std::vector<uint8_t> rows;
+  if (broadcasts) {
+    for (const Size& size : kSizes)
+      rows.push_back(size.rows);
+  } else {
+    rows.push_back(64);
+    if (has_large_tiles()) rows.push_back(128);
+  }
+  for (const uint8_t count : rows) {
+    for (const bool turned : {false, true}) {
+      if (turned && !broadcasts) continue;
+      for (uint32_t parts = 1; parts <= 8 && parts * 256 <= problem.k;
+           parts *= 2) {
+        all.push_back({count, turned, parts});
+      }
+    }
+  }
+  return all;
+}
+
+Variant choose(const Profile& profile, Problem& problem, DType dtype,
+               const Tiling* tiling) {
   Variant v{};
   v.dtype = dtype;
   v.atomic = wgsl::lanes_of(dtype) > 1;
-  const bool broadcasts = profile.kind == Profile::Kind::Cpu &&
-                          (profile.lanes == 4 || profile.lanes == 8);
+  const bool broadcasts = broadcasts_on(profile);
   if (!wgsl::is_float(dtype)) {
     v.plan = Plan::Integer;
     return v;
@@ -173,7 +216,7 @@ Variant choose(const Profile& profile, Problem& problem, DType dtype) {
   if (problem.m == 1 || problem.n == 1) {
     choose_vector(profile, broadcasts, problem, v);
   } else {
-    choose_matrix(profile, broadcasts, problem, v);
+    choose_matrix(profile, broadcasts, problem, v, tiling);
   }
   v.wide_a = problem.wide_a(v.order_a);
   v.wide_b = problem.wide_b(v.order_b);

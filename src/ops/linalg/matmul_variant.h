@@ -101,9 +101,22 @@ struct Problem {
   uint32_t parts = 1, part_k = 0;
 };
 
+// How a product of matrices is cut.
+struct Tiling {
+  uint8_t rows = 0;     // of a tile
+  bool turned = false;  // the product is computed transposed
+  uint32_t parts = 1;   // of the sum
+};
+
 // Everything about a kernel that is a choice, except bias and windows; may
 // transpose the problem and divide its sum. Plan::Parts is never chosen: it
-// follows when the sum was divided.
-Variant choose(const Profile&, Problem&, wgsl::DType);
+// follows when the sum was divided. `tiling` is one of tilings(), or null for
+// the one that the profile suggests.
+Variant choose(const Profile&, Problem&, wgsl::DType,
+               const Tiling* tiling = nullptr);
+
+// The ways of cutting that are worth a measurement; none where there is nothing
+// to cut.
+std::vector<Tiling> tilings(const Profile&, const Problem&, wgsl::DType);
 
 }  // namespace torch_webgpu::ops::matmul

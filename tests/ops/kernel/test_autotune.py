@@ -19,11 +19,11 @@ print(torch.webgpu.stats()["dispatches"])
 """
 
 
-def dispatches(folder: Path, **extra: str) -> int:
+def dispatches(folder: Path, program: str = PROGRAM, **extra: str) -> int:
     """Of the program, in a process of its own."""
     env = {**os.environ, "TORCH_WEBGPU_CACHE_DIR": str(folder), **extra}
     done = subprocess.run(
-        [sys.executable, "-c", PROGRAM],
+        [sys.executable, "-c", program],
         env=env,
         capture_output=True,
         text=True,
@@ -70,3 +70,25 @@ def test_many_processes_at_once(tmp_path: Path) -> None:
     assert [process.wait(timeout=300) for process in running] == [0, 0, 0]
     plain = dispatches(tmp_path)
     assert dispatches(tmp_path, TORCH_WEBGPU_AUTOTUNE="1") == plain
+
+
+PRODUCTS = """
+import torch, torch_webgpu
+def near(got, expected):
+    torch.testing.assert_close(got.cpu(), expected, rtol=1e-5, atol=1e-3)
+for m, k, n in [(70, 600, 130), (8, 3000, 20), (256, 256, 256)]:
+    a, b, c = torch.rand(m, k), torch.rand(k, n), torch.rand(m, n)
+    x, y, z = (t.to("webgpu") for t in (a, b, c))
+    near(x @ y, a @ b)
+    near(x @ y.t().contiguous().t(), a @ b)
+    near(torch.addmm(z, x, y), torch.addmm(c, a, b))
+    near(z.addmm_(x, y), c.addmm_(a, b))  # cannot be repeated
+print(torch.webgpu.stats()["dispatches"])
+"""
+
+
+def test_products_choose_their_tiles(tmp_path: Path) -> None:
+    plain = dispatches(tmp_path, PRODUCTS)
+    measured = dispatches(tmp_path, PRODUCTS, TORCH_WEBGPU_AUTOTUNE="1")
+    assert measured > 3 * plain
+    assert dispatches(tmp_path, PRODUCTS, TORCH_WEBGPU_AUTOTUNE="1") < measured
