@@ -2,8 +2,10 @@
 
 Every case runs in interleaved rounds beside the fastest plain WGSL kernels for
 the same kind of bytes (bench/plain.py) and, where it is named so, beside the
-adapter's own buffer copy; the best of the rounds counts, on both sides. The
-ratio is the operator's rate divided by the reference's. A product of matrices
+adapter's own buffer copy; the best of the rounds counts, on both sides. They
+are repeated in other memory, since where a tensor's pages happen to lie in a
+CPU's caches can halve either side's speed. The ratio is the operator's rate
+divided by the reference's. A product of matrices
 is held against a plain product, its transposed forms against a @ b.
 
   bar     what the project has set itself; a missed one makes the run fail
@@ -25,10 +27,11 @@ from plain import References
 Row = dict[str, Any]
 
 
-class Runner:
-    def __init__(self, short: bool, rounds: int) -> None:
-        self.rounds = rounds
-        self.sample = 0.005 if short else 0.01
+class Place:
+    """Tensors of the cases and of the references, in memory of their own."""
+
+    def __init__(self, number: int, short: bool) -> None:
+        self.number = number
         self.data = Data()
         self.references = References(N, short)
         self.named = {case.name: case for case in CASES}
@@ -47,6 +50,27 @@ class Runner:
             return self.references.matmul(n), 2 * n**3
         return self.references.of(kind), self.references.bytes(kind)
 
+    def times(self, case: Case, rounds: int, sample: float) -> dict[str, float]:
+        """The best of the case (by the name "") and of what it runs beside."""
+        # So that results do not get the memory that other places' got.
+        held = [torch.empty(N, device="webgpu") for _ in range(self.number)]
+        references, _ = self.reference(case)
+        loops = {"": lambda: case.run(self.data), **references}
+        if case.unit == "GB/s" and case.against != "buffer copy":
+            loops |= self.references.copy(4 * N)
+        samples = common.interleave(
+            loops, rounds, torch.webgpu.synchronize, sample
+        )
+        del held
+        return common.best(samples)
+
+
+class Runner:
+    def __init__(self, short: bool, rounds: int) -> None:
+        self.rounds = rounds
+        self.sample = 0.005 if short else 0.01
+        self.places = [Place(i, short) for i in range(1 if short else 3)]
+
     def measure(self, case: Case) -> Row:
         row: Row = {
             "name": case.name,
@@ -56,18 +80,19 @@ class Runner:
             "floor": case.lowest(),
         }
         torch.webgpu.reset_fallback_counts()
+        times: dict[str, float] = {}
         try:
-            references, work = self.reference(case)
-            loops = {"": lambda: case.run(self.data), **references}
-            if case.unit == "GB/s" and case.against != "buffer copy":
-                loops |= self.references.copy(4 * N)
-            samples = common.interleave(
-                loops, self.rounds, torch.webgpu.synchronize, self.sample
-            )
+            for place in self.places:
+                best = place.times(case, self.rounds, self.sample)
+                for name, seconds in best.items():
+                    times[name] = min(seconds, times.get(name, seconds))
         except (RuntimeError, NotImplementedError) as error:
             return {**row, "error": str(error).splitlines()[0][:200]}
-        times = common.best(samples)
-        fastest = min(references, key=lambda name: times[name])
+        _, work = self.places[0].reference(case)
+        others = set(times) - {""}
+        if case.against != "buffer copy":
+            others.discard("buffer copy")
+        fastest = min(others, key=lambda name: times[name])
         row["ms"] = 1e3 * times[""]
         row["rate"] = case.work / times[""] / 1e9
         row["reference"] = fastest
@@ -91,7 +116,7 @@ def verdict(row: Row, limit: str) -> str:
 
 
 def run(cases: list[Case], arguments: argparse.Namespace) -> dict:
-    rounds = arguments.rounds or (4 if arguments.short else 15)
+    rounds = arguments.rounds or (4 if arguments.short else 8)
     runner = Runner(arguments.short, rounds)
     facts, begin = common.machine(), time.perf_counter()
     title = f"limits, {torch.webgpu.implementation()}"
@@ -107,6 +132,7 @@ def run(cases: list[Case], arguments: argparse.Namespace) -> dict:
         **facts,
         "elements": N,
         "rounds": rounds,
+        "places": len(runner.places),
         "seconds": round(time.perf_counter() - begin, 1),
         "limit": limit,
         "rows": rows,
@@ -141,7 +167,8 @@ def report(documents: list[dict]) -> tuple[bool, str]:
     facts = documents[0]
     said = [
         f"{facts['adapter']}, torch {facts['torch']}: {facts['elements']:,} "
-        f"elements, best of {facts['rounds']} rounds.",
+        f"elements, best of {facts['rounds']} rounds in each of "
+        f"{facts['places']} places.",
         common.table(columns, rows),
     ]
     notes, missed = [], []
@@ -173,7 +200,9 @@ def report(documents: list[dict]) -> tuple[bool, str]:
 
 def main() -> int:
     parser = common.parser(__doc__)
-    parser.add_argument("--rounds", type=int, help="default: 15, short 4")
+    parser.add_argument(
+        "--rounds", type=int, help="in each place; default: 8, short 4"
+    )
     parser.add_argument("--list", action="store_true", help="the cases, no run")
     arguments = parser.parse_args()
     cases = [c for c in CASES if not arguments.short or c.name in SHORT]

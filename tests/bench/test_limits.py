@@ -99,6 +99,7 @@ def test_a_slow_family_falls_below_its_floor(
         "torch": "",
         "elements": cases.N,
         "rounds": 1,
+        "places": 1,
         "seconds": 0.0,
         "load": 0.0,
         "limit": "floor",

@@ -22,22 +22,24 @@ fn main(@builtin(workgroup_id) group: vec3<u32>,
         @builtin(num_workgroups) groups: vec3<u32>,
         @builtin(local_invocation_index) lane: u32) {
   let advance = {{workgroup}}u * {{size}}u;
-  let begin = group_index(group, groups) * p.share * advance;
-  let first = begin + lane * {{size}}u;
-  {{begin}}
-  // One question for all rounds of a workgroup.
-  let whole = begin < p.count && p.count - begin >= p.share * advance;
-  for (var round = 0u; round < p.share; round++) {
-    let e = first + round * advance;
-    if whole || (e < p.count && p.count - e >= {{size}}u) {
+  let first =
+    group_index(group, groups) * p.share * advance + lane * {{size}}u;
+  // Whole chunks of this thread; a part of one may follow them.
+  var rounds = 0u;
+  if first < p.count && p.count - first >= {{size}}u {
+    rounds = min(p.share, (p.count - first - {{size}}u) / advance + 1u);
+  }
+  // What the parameters say is read once, not in every round.
+{{begin}}
+  for (var n = 0u; n < rounds * {{workgroup}}u; n += {{workgroup}}u) {
 {{loads}}
-      store_chunk_o({{unit_o}},
+    store_chunk_o({{unit_o}},
 {{quads}});
-    } else {
-      for (var i = e; i < p.count; i++) {
-        store_o({{place_o}}, element(i));
-      }
-    }
 {{advance}}
+  }
+  if rounds < p.share {
+    for (var i = first + rounds * advance; i < p.count; i++) {
+      store_o({{place_o}}, element(i));
+    }
   }
 }

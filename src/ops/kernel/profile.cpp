@@ -31,7 +31,7 @@ Profile make_profile() {
   if (made.kind == Profile::Kind::Cpu) {
     made.workgroup = 64;
     made.enough_workgroups = 16;
-    made.max_rounds = 64;
+    made.max_rounds = 256;
   }
   return made;
 }

@@ -48,6 +48,21 @@ struct Kernel {
                              place(kNames[i], v.access[i]));
   }
 
+  // The operator's numbers, by their names in its expression, and as the
+  // parameters have them.
+  std::vector<std::string> scalars() const {
+    std::vector<std::string> names;
+    for (int i = 0; i < op.scalars; ++i)
+      names.push_back(fmt::format("s{}", i));
+    return names;
+  }
+  std::string stored(const std::string& scalar) const {
+    return compute == Compute::I64
+               ? fmt::format("p.{}", scalar)
+               : fmt::format("bitcast<{}>(p.{}.x)", wgsl::name_of(compute),
+                             scalar);
+  }
+
   const PointwiseVariant& v;
   const PointwiseOp& op;
   DType dtype, in_dtype, out_dtype;
@@ -69,11 +84,8 @@ std::string value_text(const Kernel& k) {
     lines += fmt::format("  let {0} = {1}(stored_{0});\n", kNames[i],
                          k.op.mask == i ? "" : wgsl::conversion(of, k.dtype));
   }
-  for (int i = 0; i < k.op.scalars; ++i) {
-    lines += k.compute == Compute::I64
-                 ? fmt::format("  let s{0} = p.s{0};\n", i)
-                 : fmt::format("  let s{0} = bitcast<{1}>(p.s{0}.x);\n", i,
-                               wgsl::name_of(k.compute));
+  for (const std::string& name : k.scalars()) {
+    arguments.push_back(fmt::format("{}: {}", name, wgsl::name_of(k.compute)));
   }
   const auto expression =
       k.predicate() ? fmt::format("select(0u, 1u, {})", k.op.expression)
@@ -100,11 +112,29 @@ void describe_element(const Kernel& k, wgsl::KernelText& text) {
   text.substitutions.emplace_back("store", store);
 }
 
-// How the chunk's quads of input i are reached: declarations, and quad j.
+// How the chunk's quads of an operand are reached: declarations before the
+// loop and in it, and quad j.
 struct ChunkInput {
+  std::string begin;
   std::string load;
   std::vector<std::string> quads;
 };
+
+// The 16-byte unit with which the n-th chunk of an operand begins. `begin`
+// gains the declaration that it needs.
+std::string unit_text(const char* name, Access access, DType dtype,
+                      uint32_t size, std::string& begin) {
+  const uint32_t unit = wgsl::unit_of(dtype);
+  if (access == Access::Dense) {
+    begin += fmt::format("  let first_{0} = (p.offset_{0} + first) / {1}u;\n",
+                         name, unit);
+    return size == unit ? fmt::format("first_{} + n", name)
+                        : fmt::format("first_{} + n * {}u", name, size / unit);
+  }
+  begin += fmt::format("  let origin_{0} = p.offset_{0};\n", name);
+  return fmt::format("(origin_{0} + at.{0}) / {1}u", name, unit);
+}
+
 ChunkInput chunk_input(const Kernel& k, int i, uint32_t size) {
   const char* name = kNames[i];
   const std::string type = wgsl::quad_type(wgsl::compute_of(k.dtype_of(i)));
@@ -112,18 +142,22 @@ ChunkInput chunk_input(const Kernel& k, int i, uint32_t size) {
   const bool scalar = k.v.modes[i] == Mode::Scalar;
   const Access access = k.v.access[i];
   if (scalar || access == Access::Splat) {
-    input.load = fmt::format("      let one_{} = {};\n", name, k.element(i));
+    if (scalar) {
+      input.begin = fmt::format("  let one_{0} = load_{0}(0u);\n", name);
+    } else {
+      input.begin = fmt::format("  let origin_{0} = p.offset_{0};\n", name);
+      input.load = fmt::format(
+          "    let one_{0} = load_{0}(origin_{0} + at.{0});\n", name);
+    }
     input.quads.assign(size / 4, fmt::format("{0}(one_{1}, one_{1}, one_{1}, "
                                              "one_{1})",
                                              type, name));
     return input;
   }
-  const std::string place = k.place(name, access);
   if (access == Access::Gather) {
-    input.load = fmt::format(
-        "      let begin_{0} = {1};\n"
-        "      let step_{0} = p.at_{0}[0].x;\n",
-        name, place);
+    input.begin = fmt::format("  let step_{0} = p.at_{0}[0].x;\n", name);
+    input.load =
+        fmt::format("    let begin_{} = {};\n", name, k.place(name, access));
     for (uint32_t j = 0; j < size; j += 4) {
       std::vector<std::string> parts;
       for (uint32_t n = j; n < j + 4; ++n) {
@@ -134,8 +168,9 @@ ChunkInput chunk_input(const Kernel& k, int i, uint32_t size) {
     }
     return input;
   }
-  input.load = fmt::format("      let chunk{0} = chunk_{0}(({1}) / {2}u);\n",
-                           name, place, wgsl::unit_of(k.dtype_of(i)));
+  input.load =
+      fmt::format("    let chunk{0} = chunk_{0}({1});\n", name,
+                  unit_text(name, access, k.dtype_of(i), size, input.begin));
   for (uint32_t j = 0; j < size / 4; ++j)
     input.quads.push_back(fmt::format("quad{0}_{1}(chunk{1})", j, name));
   return input;
@@ -146,13 +181,18 @@ void describe_chunk(const Kernel& k, wgsl::KernelText& text) {
   text.file = "pointwise_chunk";
   text.chunk = size;
   std::vector<std::string> arguments;
-  std::string loads;
+  std::string begin, loads;
   std::vector<ChunkInput> inputs;
   for (int i = 0; i < k.op.inputs; ++i) {
     arguments.push_back(fmt::format(
         "{}: {}", kNames[i], wgsl::quad_type(wgsl::compute_of(k.dtype_of(i)))));
     inputs.push_back(chunk_input(k, i, size));
+    begin += inputs.back().begin;
     loads += inputs.back().load;
+  }
+  for (const std::string& name : k.scalars()) {
+    arguments.push_back(fmt::format("{}: {}", name, wgsl::name_of(k.compute)));
+    begin += fmt::format("  let {} = {};\n", name, k.stored(name));
   }
   const auto set = [&](const char* key, std::string value) {
     text.substitutions.emplace_back(key, std::move(value));
@@ -161,6 +201,8 @@ void describe_chunk(const Kernel& k, wgsl::KernelText& text) {
     std::vector<std::string> parts;
     for (int i = 0; i < k.op.inputs; ++i)
       parts.push_back(fmt::format("{}.{}", kNames[i], component));
+    for (const std::string& name : k.scalars())
+      parts.push_back(name);
     set(component, joined(parts));
   }
   std::vector<std::string> quads;
@@ -168,6 +210,8 @@ void describe_chunk(const Kernel& k, wgsl::KernelText& text) {
     std::vector<std::string> parts;
     for (const ChunkInput& input : inputs)
       parts.push_back(input.quads[j]);
+    for (const std::string& name : k.scalars())
+      parts.push_back(name);
     quads.push_back(fmt::format("        value4({})", joined(parts)));
   }
   set("quads", fmt::format("{}", fmt::join(quads, ",\n")));
@@ -179,17 +223,20 @@ void describe_chunk(const Kernel& k, wgsl::KernelText& text) {
   // begins anew where that ends.
   std::string advance;
   if (k.walks()) {
+    begin += "  var at = at_all(first);\n  let size = p.at.sizes[0].x;\n";
     for (const std::string& name : text.walks[0].operands) {
-      advance += fmt::format("    at.{0} += advance * p.at_{0}[0].x;\n", name);
+      begin +=
+          fmt::format("  let advance_{0} = advance * p.at_{0}[0].x;\n", name);
+      advance += fmt::format("    at.{0} += advance_{0};\n", name);
     }
-    advance +=
-        "    if at.x >= p.at.sizes[0].x {\n"
-        "      at = at_all(e + advance);\n    }\n";
+    advance += fmt::format(
+        "    if at.x >= size {{\n"
+        "      at = at_all(first + n * {}u + advance);\n    }}\n",
+        size);
   }
-  set("begin", k.walks() ? "var at = at_all(first);" : "");
+  set("unit_o", unit_text("o", k.v.access_o, k.out_dtype, size, begin));
+  set("begin", begin);
   set("advance", advance);
-  set("unit_o", fmt::format("({}) / {}u", k.place("o", k.v.access_o),
-                            wgsl::unit_of(k.out_dtype)));
   set("place_o", k.v.access_o == Access::Dense ? "p.offset_o + i"
                                                : "p.offset_o + at_o(i)");
 }
@@ -221,6 +268,8 @@ wgsl::KernelText describe(const PointwiseVariant& v) {
       walk.operands.push_back(kNames[i]);
     elements.push_back(k.element(i));
   }
+  for (const std::string& name : k.scalars())
+    elements.push_back(k.stored(name));
   text.operands.push_back({"o", k.out_dtype, Mode::Write, 1, "",
                            chunked ? Width::Chunk : Width::Element});
   if (v.access_o != Access::Dense) {
