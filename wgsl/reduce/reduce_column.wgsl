@@ -35,24 +35,26 @@ fn main(@builtin(workgroup_id) group: vec3<u32>,
   let base = (p.a_offset + kept_a(output)) >> 2u;
   let run = p.reduced.sizes[0].x;
   let stride = p.reduced_a[0].x >> 2u;
+  var r = split * p.chunk;
+  // Within a run of the innermost reduced dimension there is only one stride.
+  var left = run - r % run;
+  var at = base + (reduced_a(r) >> 2u);
   var total_x = initial();
   var total_y = initial();
   var total_z = initial();
   var total_w = initial();
   // In blocks, so that the rounding error of a long sum grows with the number
   // of blocks and not with its length.
-  var r = split * p.chunk;
   while (r < end) {
-    // A block ends with the innermost reduced dimension, so that within it
-    // there is only one stride.
-    let stop = r + min(end - r, min(32u, run - r % run));
-    let origin = base + (reduced_a(r) >> 2u) - r * stride;
+    let count = min(end - r, min(32u, left));
+    let stop = r + count;
     var x = initial();
     var y = initial();
     var z = initial();
     var w = initial();
     for (; r < stop; r += 1u) {
-      let v = load4_a(origin + r * stride);
+      let v = load4_a(at);
+      at += stride;
       x = step(x, {{x}}, r);
       y = step(y, {{y}}, r);
       z = step(z, {{z}}, r);
@@ -62,6 +64,11 @@ fn main(@builtin(workgroup_id) group: vec3<u32>,
     total_y = merge(total_y, y);
     total_z = merge(total_z, z);
     total_w = merge(total_w, w);
+    left -= count;
+    if (left == 0u) {
+      left = run;
+      at = base + (reduced_a(r) >> 2u);
+    }
   }
   let i = split * p.outputs + output;
   emit(i, total_x);

@@ -20,19 +20,15 @@ fn step(acc: Acc, x: T, r: u32) -> Acc {
   return {{step}};
 }
 
-// Quads of the innermost reduced dimension.
-fn run() -> u32 {
-  return p.reduced.sizes[0].x >> 2u;
-}
-
 // In blocks, so that the rounding error of a long sum grows with the number of
 // blocks and not with its length.
 fn accumulate(base: u32, first: u32, end: u32) -> Acc {
   var total = initial();
   var q = first;
+  {{begin}}
   while (q < end) {
-    let stop = q + min(end - q, {{block}});
-    let origin = {{origin}};
+    let count = min(end - q, {{block}});
+    let stop = q + count;
     var x = initial();
     var y = initial();
     var z = initial();
@@ -46,6 +42,7 @@ fn accumulate(base: u32, first: u32, end: u32) -> Acc {
       w = step(w, {{w}}, r + 3u);
     }
     total = merge(total, merge(merge(x, y), merge(z, w)));
+    {{next}}
   }
   return total;
 }

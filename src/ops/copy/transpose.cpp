@@ -18,7 +18,8 @@ using wgsl::Mode;
 using wgsl::Width;
 
 struct Variant {
-  DType carrier;  // elements move as integers of their size
+  DType carrier;   // elements move as integers of their size
+  uint8_t across;  // threads along the input's dense dimension
 };
 
 WEBGPU_PARAMS(TransposeParams, (Walk, at), (u32x8, at_a), (u32x8, at_o),
@@ -29,18 +30,30 @@ WEBGPU_PARAMS(TransposeParams, (Walk, at), (u32x8, at_a), (u32x8, at_o),
 wgsl::KernelText describe(const Variant& v) {
   wgsl::KernelText text;
   text.file = "transpose";
-  text.label = fmt::format("transpose_{}", wgsl::name_of(v.carrier));
+  text.label =
+      fmt::format("transpose_{}_{}", wgsl::name_of(v.carrier), v.across);
   text.compute = wgsl::compute_of(v.carrier);
   text.operands = {{"a", v.carrier, Mode::Read, 1, "", Width::Quad},
                    {"o", v.carrier, Mode::Write, 1, "", Width::Quad}};
   text.walks = {{"at", {"a", "o"}}};
-  text.substitutions = {{"quad", wgsl::quad_type(text.compute)}};
+  text.substitutions = {{"quad", wgsl::quad_type(text.compute)},
+                        {"across", std::to_string(v.across)}};
   text.params = TransposeParams::wgsl();
   return text;
 }
 
+// A CPU's cache holds few of the rows of `o`, which are often a power of two
+// apart: eight threads of a subgroup fill whole lines of eight. On a GPU both
+// sides want 128 bytes of neighbours.
+constexpr uint8_t kAcrossCpu = 2, kAcrossGpu = 8;
+
 std::vector<Variant> enumerate() {
-  return {{DType::U8}, {DType::I16}, {DType::I32}, {DType::I64}};
+  std::vector<Variant> all;
+  for (const DType carrier : {DType::U8, DType::I16, DType::I32, DType::I64}) {
+    for (const uint8_t across : {kAcrossCpu, kAcrossGpu})
+      all.push_back({carrier, across});
+  }
+  return all;
 }
 
 Family<Variant> family(describe, enumerate);
@@ -95,17 +108,19 @@ bool transpose_copy(const at::Tensor& from, const at::Tensor& to) {
     p.at.add(uint32_t(geometry.sizes[d]));
   }
   if (p.at.rank == 0) p.at.add(1);
-  constexpr uint64_t kTile = 32;
   const Profile& adapter = profile();
-  p.tiles_i = uint32_t(ceil_div(p.size_i, kTile));
-  const uint64_t tiles_j = ceil_div(p.size_j, kTile);
-  const uint64_t all = batches * p.tiles_i * tiles_j;
+  const uint8_t across =
+      adapter.kind == Profile::Kind::Cpu ? kAcrossCpu : kAcrossGpu;
+  const uint64_t tiles_i = ceil_div(p.size_i, uint64_t{4} * across);
+  p.tiles_j = uint32_t(ceil_div(p.size_j, uint64_t{256} / across));
+  const uint64_t all = batches * tiles_i * p.tiles_j;
   p.share = uint32_t(
       std::clamp<uint64_t>(all / adapter.enough_workgroups, 1,
-                           std::min<uint64_t>(adapter.max_rounds, tiles_j)));
-  p.tiles_j = uint32_t(ceil_div(tiles_j, p.share));
+                           std::min<uint64_t>(adapter.max_rounds, tiles_i)));
+  p.tiles_i = uint32_t(ceil_div(tiles_i, p.share));
   p.tiles = uint32_t(batches * p.tiles_i * p.tiles_j);
-  launch(family({carrier_of(from.element_size())}), {&from, &to}, p, p.tiles);
+  launch(family({carrier_of(from.element_size()), across}), {&from, &to}, p,
+         p.tiles);
   return true;
 }
 

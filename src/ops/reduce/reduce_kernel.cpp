@@ -236,8 +236,16 @@ wgsl::KernelText describe(const Variant& v) {
     // A thread that works alone goes through one run of dense elements after
     // the other; those of a group jump over each other's.
     const bool runs = v.threads == 1;
-    set("block", runs ? "min(16u, run() - q % run())" : "16u * threads");
-    set("origin", runs ? "base + (reduced_a(4u * q) >> 2u) - q" : "base");
+    const char* origin = "origin = base + (reduced_a(4u * q) >> 2u) - q;";
+    set("block", runs ? "min(16u, left)" : "16u * threads");
+    set("begin", runs ? fmt::format("let run = p.reduced.sizes[0].x >> 2u;\n"
+                                    "  var left = run - q % run;\n  var {}",
+                                    origin)
+                      : "let origin = base;");
+    set("next", runs ? fmt::format("left -= count;\n    if (left == 0u) {{\n"
+                                   "      left = run;\n      {}\n    }}",
+                                   origin)
+                     : "");
     set("place",
         runs || v.access == Access::Line ? "q" : "(reduced_a(4u * q) >> 2u)");
   }

@@ -111,7 +111,7 @@ inline Plan choose(const Profile& profile, const Axes& kept,
   if (plan.access == ReduceAccess::Column) {
     // A thread takes four results.
     if (cpu) {
-      if (total >= kWorthSplitting) split(16384, 64);
+      if (total >= kWorthSplitting) split(4096, 64);
     } else {
       split(4 * 16384, 64);
     }
