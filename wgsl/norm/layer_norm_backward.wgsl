@@ -4,7 +4,7 @@
 
 // The gradient of the normalised unit j, before scale and shift, from that of
 // the result.
-fn before_scale(row: u32, lane: u32, j: u32, g: V) -> V {
+fn before_scale(row: u32, lane: u32, j: u32, first_w: u32, g: V) -> V {
   let c = {{channel}};
   return {{gradient}};
 }
@@ -24,6 +24,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>,
   let units = row_units();
   let mean = {{mean}};
   let rstd = load_r(p.r_offset + row);
+  let first_w = {{first_w}};
 
   // In blocks, for the accuracy of long rows.
   var sum = V(0.0);
@@ -34,7 +35,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>,
     var block_sum = V(0.0);
     var block_product = V(0.0);
     for (; j < stop; j += threads) {
-      let g = before_scale(row, lane, j, take_g(from_g, j));
+      let g = before_scale(row, lane, j, first_w, take_g(from_g, j));
       block_sum += g;
       block_product += g * ((take_a(a, j) - mean) * rstd);
     }
@@ -46,7 +47,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>,
 
   for (var i = first_put(lane); i < units; i = next_put(i)) {
     let x = (get_a(a, i) - mean) * rstd;
-    let g = before_scale(row, lane, i, get_g(from_g, i));
+    let g = before_scale(row, lane, i, first_w, get_g(from_g, i));
     put_o(o, i, rstd * (g - shift - x * slope));
   }
 }

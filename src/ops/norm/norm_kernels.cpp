@@ -1,6 +1,7 @@
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/zeros.h>
+#include <c10/util/irange.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -31,7 +32,7 @@ struct Variant {
   uint8_t windows_a;
   uint8_t windows_g;
   uint8_t windows_o;
-  uint8_t unused;
+  uint8_t together;  // rows of a workgroup
   static constexpr uint8_t Variant::* kWindows[] = {
       &Variant::windows_a, &Variant::windows_g, &Variant::windows_o};
 };
@@ -68,6 +69,7 @@ std::string label_of(const char* part, const Variant& v) {
   if (v.has_weight) label += fmt::format("_w_{}", name_of(v.w));
   if (v.has_bias) label += fmt::format("_b_{}", name_of(v.w));
   label += v.plan.label();
+  if (v.together > 1) label += fmt::format("_x{}", v.together);
   if (v.windows_a * v.windows_g * v.windows_o != 1) {
     label += fmt::format("_w{}{}{}", v.windows_a, v.windows_g, v.windows_o);
   }
@@ -82,15 +84,20 @@ std::string channel_of(const Variant& v) {
 }
 
 // A channel's weight or bias: a quad has its own, unless the channel is wider.
+bool has_quads(const Variant& v) {
+  return v.plan.wide && v.kind != NormKind::Group;
+}
+std::string first_of(const Variant& v, const char* name) {
+  return fmt::format("p.{}_offset{}", name, has_quads(v) ? " >> 2u" : "");
+}
 std::string parameter_of(const Variant& v, const char* name) {
-  return v.kind == NormKind::Group || !v.plan.wide
-             ? fmt::format("V(load_{0}(p.{0}_offset + c))", name)
-             : fmt::format("load4_{0}((p.{0}_offset >> 2u) + c)", name);
+  return fmt::format("V({1}_{0}(first_{0} + c))", name,
+                     has_quads(v) ? "load4" : "load");
 }
 
 wgsl::Operand parameter(const Variant& v, const char* name) {
-  const bool wide = v.plan.wide && v.kind != NormKind::Group;
-  return {name, v.w, Mode::Read, 1, {}, wide ? Width::Quad : Width::Element};
+  return {name, v.w, Mode::Read,
+          1,    {},  has_quads(v) ? Width::Quad : Width::Element};
 }
 
 // The body of moments() in wgsl/norm/layer_norm.wgsl.
@@ -133,24 +140,27 @@ wgsl::KernelText describe(const Variant& v) {
   text.params = NormParams::wgsl();
   if (!rms) text.operands.push_back({"m", DType::F32, Mode::Write, 1, {}});
   text.operands.push_back({"r", DType::F32, Mode::Write, 1, {}});
-  std::string result = "x";
-  if (v.has_weight) {
-    text.operands.push_back(parameter(v, "w"));
-    result += " * " + parameter_of(v, "w");
-  }
-  if (v.has_bias) {
-    text.operands.push_back(parameter(v, "b"));
-    result += " + " + parameter_of(v, "b");
-  }
+  if (v.has_weight) text.operands.push_back(parameter(v, "w"));
+  if (v.has_bias) text.operands.push_back(parameter(v, "b"));
   const auto set = [&](const char* key, std::string value) {
     text.substitutions.emplace_back(key, std::move(value));
   };
+  for (const auto i : c10::irange(v.together))
+    text.repeat.push_back(std::to_string(i));
+  set("together", std::to_string(v.together));
   set("channel", channel_of(v));
+  set("distance", rms ? "take_a(a, j)" : "(take_a(a, j) - origin) - far");
   set("moments", moments_of(v));
-  set("result", result);
-  set("statistics", rms ? "store_r(p.r_offset + row, rstd);"
-                        : "store_m(p.m_offset + row, mean);\n"
-                          "    store_r(p.r_offset + row, rstd);");
+  set("first_w", first_of(v, "w"));
+  set("first_b", first_of(v, "b"));
+  set("weight", v.has_weight ? parameter_of(v, "w") : "V(1.0)");
+  set("bias", v.has_bias ? parameter_of(v, "b") : "V(0.0)");
+  set("result", fmt::format("x{}{}", v.has_weight ? " * w" : "",
+                            v.has_bias ? " + b" : ""));
+  set("statistics",
+      rms ? "store_r(p.r_offset + at, rstd);"
+          : "store_m(p.m_offset + at, found.origin + found.far);\n"
+            "      store_r(p.r_offset + at, rstd);");
   return text;
 }
 
@@ -169,6 +179,7 @@ wgsl::KernelText describe_backward(const Variant& v) {
     text.substitutions.emplace_back(key, std::move(value));
   };
   set("channel", channel_of(v));
+  set("first_w", first_of(v, "w"));
   set("gradient", v.has_weight ? "g * " + parameter_of(v, "w") : "g");
   set("mean", rms ? "0.0" : "load_m(p.m_offset + row)");
   set("shift", rms ? "0.0" : "row_sum(sum, lane) / f32(p.count)");
@@ -201,6 +212,13 @@ wgsl::KernelText describe_weights(const Variant& v) {
   return text;
 }
 
+// Rows that share what is read of weight and bias, where a subgroup has one
+// after the other.
+constexpr uint8_t kTogether = 4;
+bool may_share(const Variant& v) {
+  return v.plan.subgroup && has_quads(v) && (v.has_weight || v.has_bias);
+}
+
 Variant as_listed(Variant v) {
   v.plan = v.plan.listed();
   return v;
@@ -215,8 +233,10 @@ std::vector<Variant> enumerate() {
       for (const DType o : {a, DType::F32}) {
         for (const RowPlan& plan : all_row_plans()) {
           const auto add = [&](DType w, bool has_weight, bool has_bias) {
-            Variant v{kind, a, o, w, has_weight, has_bias, plan, 1, 1, 1, 0};
+            Variant v{kind, a, o, w, has_weight, has_bias, plan, 1, 1, 1, 1};
             all.push_back(v);
+            v.together = kTogether;
+            if (!backward && may_share(v)) all.push_back(v);
           };
           add(a, false, false);
           for (const DType w : {a, DType::F32}) {
@@ -242,7 +262,7 @@ std::vector<Variant> enumerate_weights() {
       for (const uint8_t wide : {0, 1}) {
         if (wide && kind == NormKind::Group) continue;
         Variant v{kind,         a, DType::F32, DType::F32, 0, 0,
-                  {1, 0, wide}, 1, 1,          1,          0};
+                  {1, 0, wide}, 1, 1,          1,          1};
         all.push_back(v);
       }
     }
@@ -287,7 +307,7 @@ Variant variant_for(const NormShape& shape, const RowPlan& plan,
           windows_of(a),
           1,
           windows_of(o),
-          0};
+          1};
 }
 
 // A quad of a group norm lies within one channel.
@@ -336,9 +356,10 @@ void forward(const NormShape& shape, const Tensor& a, const Tensor& w,
   const RowPlan plan =
       choose(profile(), rows,
              has_whole_quads(shape) && have_quads({&a, &w, &b, &o}), 1);
-  const Variant v = variant_for(shape, plan, a, w, b, o);
+  Variant v = variant_for(shape, plan, a, w, b, o);
+  if (may_share(v) && rows.rows() >= 16 * kTogether) v.together = kTogether;
   launch_all(forward_family(v), {&a, &o, &mean, &rstd, &w, &b}, bytes_of(p),
-             plan.workgroups(rows));
+             ceil_div(plan.workgroups(rows), uint64_t(v.together)));
 }
 
 void backward_input(const NormShape& shape, const Tensor& g, const Tensor& a,
@@ -441,7 +462,7 @@ std::tuple<Tensor, Tensor> norm_backward_weights(const NormShape& shape,
                   windows_of(a),
                   windows_of(g),
                   1,
-                  0};
+                  1};
   launch_all(
       weights_family(v), {&g, &a, &mean, &rstd, &w, &b}, bytes_of(p),
       ceil_div(uint64_t(channels * splits / (wide ? 4 : 1)), kWorkgroup));

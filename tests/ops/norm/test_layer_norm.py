@@ -190,3 +190,13 @@ def test_a_first_value_far_from_the_others(shape: tuple[int, int]) -> None:
     check(F.layer_norm, x, shape[1:])
     x[:, :8] = 1e4
     check(F.layer_norm, x, shape[1:])
+
+
+@pytest.mark.parametrize("rows", [63, 64, 65, 67, 130])
+def test_rows_that_share_their_weights(rows: int) -> None:
+    x = make((rows, 64))
+    w, b = make((64,)), make((64,))
+    check(F.layer_norm, x, (64,), w, b)
+    check(F.layer_norm, x, (64,), None, b)
+    check(F.rms_norm, x, (64,), w)
+    check(F.layer_norm, x.half(), (64,), w.half(), b.half())
