@@ -69,7 +69,7 @@ class Runner:
     def __init__(self, short: bool, rounds: int) -> None:
         self.rounds = rounds
         self.sample = 0.005 if short else 0.01
-        self.places = [Place(i, short) for i in range(1 if short else 3)]
+        self.places = [Place(i, short) for i in range(1 if short else 5)]
 
     def measure(self, case: Case) -> Row:
         row: Row = {
@@ -116,7 +116,7 @@ def verdict(row: Row, limit: str) -> str:
 
 
 def run(cases: list[Case], arguments: argparse.Namespace) -> dict:
-    rounds = arguments.rounds or (4 if arguments.short else 8)
+    rounds = arguments.rounds or (4 if arguments.short else 5)
     runner = Runner(arguments.short, rounds)
     facts, begin = common.machine(), time.perf_counter()
     title = f"limits, {torch.webgpu.implementation()}"
@@ -201,7 +201,7 @@ def report(documents: list[dict]) -> tuple[bool, str]:
 def main() -> int:
     parser = common.parser(__doc__)
     parser.add_argument(
-        "--rounds", type=int, help="in each place; default: 8, short 4"
+        "--rounds", type=int, help="in each place; default: 5, short 4"
     )
     parser.add_argument("--list", action="store_true", help="the cases, no run")
     arguments = parser.parse_args()

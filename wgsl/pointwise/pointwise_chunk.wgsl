@@ -9,13 +9,7 @@ fn element(e: u32) -> {{result}} {
   return value({{elements}});
 }
 
-fn value4({{quad_arguments}}) -> {{result4}} {
-  return {{result4}}(
-    value({{x}}),
-    value({{y}}),
-    value({{z}}),
-    value({{w}}));
-}
+{{value4}}
 
 @compute @workgroup_size({{workgroup}})
 fn main(@builtin(workgroup_id) group: vec3<u32>,

@@ -71,6 +71,7 @@ class Plan {
   bool is_bound(size_t i) const { return !sources_[i].is_scalar(); }
   bool all_dense() const;
   bool choose_chunks();
+  void choose_rows();
   // What the rounds of all threads together have to do.
   uint64_t items() const;
   void tune();
@@ -201,6 +202,28 @@ bool Plan::choose_chunks() {
   return true;
 }
 
+// Goes down the rows of a matrix where that reads less: the same row of an
+// input for all, or one element for each.
+void Plan::choose_rows() {
+  const auto still = [&](size_t view) {
+    return geometry_.strides[view][0] == 1 && geometry_.strides[view][1] == 0;
+  };
+  if (geometry_.rank != 2) return;
+  bool gains = false;
+  for (size_t view = 1; view < bound_.size(); ++view)
+    gains = gains || still(view) || geometry_.strides[view][0] == 0;
+  if (!gains) return;
+  variant_.form = Form::Rows;
+  variant_.access_o = Access::Walked;
+  for (size_t i = 0, view = 1; i < sources_.size(); ++i) {
+    if (!is_bound(i)) continue;
+    Access& access = variant_.access[i];
+    if (access == Access::Dense) access = Access::Walked;
+    if (access == Access::Walked && still(view)) access = Access::Still;
+    ++view;
+  }
+}
+
 bool Plan::choose(bool only_chunks) {
   const Profile& adapter = profile();
   variant_.workgroup = adapter.workgroup;
@@ -210,6 +233,8 @@ bool Plan::choose(bool only_chunks) {
     variant_.form = Form::Element;
     variant_.access_o = Access::Dense;
     variant_.access.fill(geometry_.rank > 0 ? Access::Walked : Access::Dense);
+  } else {
+    choose_rows();
   }
   for (size_t i = 0; i < sources_.size(); ++i) {
     if (!is_bound(i)) variant_.access[i] = Access::Dense;
@@ -250,7 +275,7 @@ void Plan::launch() {
 
 uint64_t Plan::items() const {
   const DType to = pointwise_output(op_, static_cast<DType>(variant_.dtype));
-  if (variant_.form == Form::Chunk) {
+  if (variant_.form != Form::Element) {
     const DType in = static_cast<DType>(variant_.in_dtype);
     return ceil_div(params_.count, chunk_size(op_, in, to));
   }
@@ -259,9 +284,14 @@ uint64_t Plan::items() const {
 }
 
 void Plan::dispatch() {
+  uint64_t threads = ceil_div(items(), uint64_t(params_.share));
+  if (variant_.form == Form::Rows) {
+    const uint64_t rows = params_.at.sizes[1];
+    threads = items() / rows * ceil_div(rows, uint64_t(params_.share));
+  }
   launch_bytes(pointwise_family()(variant_), bound_,
                std::as_bytes(std::span(&params_, 1)),
-               ceil_div(items(), uint64_t(params_.share) * variant_.workgroup));
+               ceil_div(threads, uint64_t(variant_.workgroup)));
 }
 
 // Threads of a workgroup and rounds of its loop, by measurement.

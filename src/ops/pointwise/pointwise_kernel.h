@@ -18,13 +18,15 @@ enum class Access : uint8_t {
   Walked,  // by a walk; in chunks: side by side within one
   Splat,   // by a walk, one element for a chunk
   Gather,  // by a walk, a stride apart within a chunk
+  Still,   // side by side within a chunk, the same in all rows
 };
 
 // How elements are moved: a word of the output at a time, or in chunks of 16
-// bytes, of which a workgroup takes p.share rounds. A loop whose rounds only
-// the parameters know is, on a CPU adapter, twice as fast as one that is
-// unrolled.
-enum class Form : uint16_t { Element, Chunk };
+// bytes, of which a workgroup takes p.share rounds, through the output or down
+// the rows of a matrix (no operand is Dense then: all have strides). A loop
+// whose rounds only the parameters know is, on a CPU adapter, twice as fast as
+// one that is unrolled.
+enum class Form : uint16_t { Element, Chunk, Rows };
 
 struct PointwiseVariant {
   OpId op;
@@ -45,6 +47,7 @@ WEBGPU_PARAMS(PointwiseParams, (Walk, at), (u32x8, at_a), (u32x8, at_b),
               (u32, offset_o), (u32, count), (u32, share));
 
 Family<PointwiseVariant>& pointwise_family();
+wgsl::KernelText describe_pointwise(const PointwiseVariant&);
 
 wgsl::DType pointwise_output(const PointwiseOp&, wgsl::DType);
 // Predicates read bool tensors as bytes: one kernel for both.
