@@ -155,11 +155,11 @@ fn f32_to_f16_bits(x: f32) -> u32 {
   // 2^16 stands for all that is too large, 1.5 * 2^16 for NaN.
   let bounded = select(min(magnitude, 0x47800000u), 0x47c00000u,
                        magnitude > 0x7f800000u);
-  let rounded = bounded + 0xfffu + ((bounded >> 13u) & 1u);
+  // Half of the last bit, less the difference of the exponents' biases.
+  let rounded = bounded + 0xc8000fffu + ((bounded >> 13u) & 1u);
   // A denormal: the last bit of a sum with 1/2 is 2^-24.
   let tiny = bitcast<u32>(bitcast<f32>(magnitude) + 0.5) - 0x3f000000u;
-  return sign | select((rounded - 0x38000000u) >> 13u, tiny,
-                       magnitude < 0x38800000u);
+  return sign | select(rounded >> 13u, tiny, magnitude < 0x38800000u);
 }
 
 fn bf16_bits_to_f32(h: u32) -> f32 {
