@@ -35,6 +35,7 @@ DType carrier_of(size_t bytes) {
 
 struct ReadVariant {
   uint16_t workgroup;
+  uint16_t rank;  // of the walk; 0: the parameters know it
   uint8_t dtype, kind;
   uint8_t rows;  // of 16-byte units, whatever the dtype
   uint8_t windows_a, windows_i, windows_o;
@@ -48,15 +49,15 @@ wgsl::KernelText describe_read(const ReadVariant& v) {
   const auto kind = static_cast<IndexKind>(v.kind);
   wgsl::KernelText text;
   text.label =
-      fmt::format("indexed_{}_{}_by_{}_x{}_w{}{}{}", v.rows ? "rows" : "read",
-                  wgsl::name_of(dtype), name_of(kind), v.workgroup, v.windows_a,
-                  v.windows_i, v.windows_o);
+      fmt::format("indexed_{}_{}_by_{}_r{}_x{}_w{}{}{}",
+                  v.rows ? "rows" : "read", wgsl::name_of(dtype), name_of(kind),
+                  v.rank, v.workgroup, v.windows_a, v.windows_i, v.windows_o);
   text.operands = {{"a", dtype, Mode::Read, v.windows_a, "",
                     v.rows ? wgsl::Width::Quad : wgsl::Width::Element},
                    index_operand(kind, v.windows_i),
                    each_operand(dtype, v.windows_o),
                    fault_operand(kind)};
-  text.walks = {{"at", {"a", "i"}}};
+  text.walks = {{"at", {"a", "i"}, v.rank}};
   text.compute = wgsl::compute_of(dtype);
   text.params = IndexedParams::wgsl();
   const std::string place = place_text(kind);
@@ -78,7 +79,10 @@ std::vector<ReadVariant> enumerate_reads() {
   const auto list = [&](DType dtype, bool rows) {
     for (const IndexKind kind : {IndexKind::None, IndexKind::Long,
                                  IndexKind::Int, IndexKind::Offset}) {
-      all.push_back({64, uint8_t(dtype), uint8_t(kind), rows, 1, 1, 1});
+      for (const uint16_t rank : {0, 2}) {
+        if (rows && rank > 0) continue;
+        all.push_back({64, rank, uint8_t(dtype), uint8_t(kind), rows, 1, 1, 1});
+      }
     }
   };
   for (const size_t bytes : {1, 2, 4, 8})
@@ -87,7 +91,13 @@ std::vector<ReadVariant> enumerate_reads() {
   return all;
 }
 
-Family<ReadVariant> reads(describe_read, enumerate_reads);
+// Other ranks only repeat a line.
+ReadVariant listed_read(ReadVariant v) {
+  if (v.rank > 0) v.rank = 2;
+  return v;
+}
+
+Family<ReadVariant> reads(describe_read, enumerate_reads, listed_read);
 
 // What a thread of a write does with its element.
 enum class Step : uint8_t {
@@ -352,15 +362,19 @@ void indexed_read(const at::Tensor& self, const Indexing& indexing,
   set_index(p, walk);
   p.offset_a = uint32_t(walk.self_offset - origin_of(self) * (pairs ? 2 : 1));
   const bool indexed = walk.kind != IndexKind::None;
-  ReadVariant v{
-      profile().workgroup, uint8_t(carrier_of(out.element_size())),
-      uint8_t(walk.kind),  0,
-      windows_of(self),    indexed ? windows_of(walk.index) : uint8_t(1),
-      windows_of(out)};
+  ReadVariant v{profile().workgroup,
+                uint16_t(p.at.rank <= 4 ? p.at.rank : 0),
+                uint8_t(carrier_of(out.element_size())),
+                uint8_t(walk.kind),
+                0,
+                windows_of(self),
+                indexed ? windows_of(walk.index) : uint8_t(1),
+                windows_of(out)};
   uint64_t groups =
       set_each(p, offset_of(out) * (pairs ? 2 : 1), uint32_t(count_of(walk)));
   if (count_in_rows(p, 16 / uint32_t(pairs ? 8 : out.element_size()))) {
     v.rows = 1;
+    v.rank = 0;  // one walk for a whole row
     v.dtype = uint8_t(DType::I32);
     groups = divide_rows(p);
   }

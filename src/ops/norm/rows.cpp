@@ -1,15 +1,14 @@
 #include "ops/norm/rows.h"
 
 #include <ATen/WrapDimUtils.h>
-#include <ATen/ops/as_strided.h>
 #include <ATen/ops/empty.h>
-#include <c10/util/SmallVector.h>
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "ops/kernel/launch.h"
+#include "ops/kernel/parts.h"
 
 namespace torch_webgpu::ops {
 
@@ -220,30 +219,11 @@ void for_row_parts(
     uint32_t multiple) {
   // The rest is for what belongs to no row.
   const uint32_t bindings = device().info().limits.max_storage_buffers - 3;
-  c10::SmallVector<at::Tensor, 6> views;
-  uint32_t needed = 0;
-  for (const at::Tensor* tensor : tensors) {
-    views.push_back(*tensor);
-    needed += tensor->defined() ? windows_of(*tensor) : 0;
-  }
-  uint32_t size = rows.outer;
-  while (needed > bindings && size > multiple) {
-    size = uint32_t(ceil_div(ceil_div(size, 2), multiple)) * multiple;
-    needed = needed / 2 + uint32_t(views.size());
-  }
-  if (size == rows.outer) return run(rows, views);
-  for (uint32_t begin = 0; begin < rows.outer; begin += size) {
-    Rows part = rows;
-    part.outer = std::min(size, rows.outer - begin);
-    for (size_t i = 0; i < views.size(); ++i) {
-      const at::Tensor& whole = *tensors.begin()[i];
-      if (!whole.defined()) continue;
-      const int64_t each = whole.numel() / rows.outer;
-      views[i] = at::as_strided(whole, {part.outer * each}, {1},
-                                whole.storage_offset() + begin * each);
-    }
-    run(part, views);
-  }
+  for_parts({rows.outer, bindings, multiple}, tensors, [&](const Part& part) {
+    Rows some = rows;
+    some.outer = uint32_t(part.count);
+    run(some, part.tensors);
+  });
 }
 
 RowTarget::RowTarget(const at::Tensor& out, const Rows& rows,

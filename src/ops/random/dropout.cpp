@@ -83,15 +83,15 @@ std::tuple<Tensor, Tensor> native_dropout(const Tensor& input, double p,
   const Profile& adapter = profile();
   const hal::Kernel& kernel =
       family({uint16_t(wgsl::dtype_of(a.scalar_type())), adapter.workgroup});
-  for_parts({&a, &out, &mask}, [&](const Part& part) {
-    params.offset = words_of(state.offset + part.counter);
+  for_parts(draws_of(a.numel(), 3), {&a, &out, &mask}, [&](const Part& part) {
+    params.offset = words_of(state.offset + counters_for(int64_t(part.begin)));
     const Tensor &from = part.tensors[0], &to = part.tensors[1],
                  &kept = part.tensors[2];
     params.offset_a = offset_of(from);
     params.offset_o = offset_of(to);
     params.offset_m = offset_of(kept);
     params.count = uint32_t(part.count);
-    params.blocks = uint32_t(counters_for(part.count));
+    params.blocks = uint32_t(counters_for(int64_t(part.count)));
     params.share = adapter.rounds(params.blocks);
     launch(kernel, {&from, &to, &kept}, params,
            ceil_div(params.blocks, uint64_t(params.share) * adapter.workgroup));

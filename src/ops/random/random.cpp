@@ -147,10 +147,10 @@ void fill(Distribution distribution, RandomParams p, const Tensor& out,
   p.seed = words_of(state.seed);
   const Profile& adapter = profile();
   const auto run = [&](const Part& part) {
-    p.offset = words_of(state.offset + part.counter);
+    p.offset = words_of(state.offset + counters_for(int64_t(part.begin)));
     p.offset_o = offset_of(part.tensors[0]);
     p.count = uint32_t(part.count);
-    p.blocks = uint32_t(counters_for(part.count));
+    p.blocks = uint32_t(counters_for(int64_t(part.count)));
     p.share = adapter.rounds(p.blocks);
     c10::SmallVector<const at::TensorBase*, 2> bound{&part.tensors[0]};
     if (probabilities) {
@@ -163,9 +163,9 @@ void fill(Distribution distribution, RandomParams p, const Tensor& out,
                  /*reports=*/probabilities != nullptr);
   };
   if (probabilities) {
-    for_parts({&out, probabilities}, run);
+    for_parts(draws_of(out.numel(), 2), {&out, probabilities}, run);
   } else {
-    for_parts({&out}, run);
+    for_parts(draws_of(out.numel(), 1), {&out}, run);
   }
 }
 

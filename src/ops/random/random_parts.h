@@ -1,11 +1,8 @@
 #pragma once
 
-#include <ATen/core/Tensor.h>
-#include <c10/util/FunctionRef.h>
-#include <c10/util/SmallVector.h>
-
 #include "ops/kernel/launch.h"
 #include "ops/kernel/params.h"
+#include "ops/kernel/parts.h"
 #include "ops/random/generator.h"
 
 // What the kernels that draw random numbers have in common: a thread makes
@@ -21,16 +18,10 @@ using wgsl::params::words_of;
 // A probability as a kernel's threshold (see is_drawn).
 wgsl::params::u64 threshold_of(double probability);
 
-// Elements of dense tensors that one launch can bind.
-struct Part {
-  uint64_t counter;  // of the first element, from that of the whole on
-  int64_t count;
-  c10::SmallVector<at::Tensor, 3> tensors;
-};
-
-// Dense tensors of the same number of elements, in memory order: one part,
-// except above the binding limit.
-void for_parts(std::initializer_list<const at::Tensor*> tensors,
-               c10::function_ref<void(const Part&)> launch);
+// For dense tensors of so many elements, in memory order: each in one binding,
+// parts of whole counters and words.
+inline Division draws_of(int64_t elements, uint32_t tensors) {
+  return {uint64_t(elements), tensors, 64};
+}
 
 }  // namespace torch_webgpu::ops

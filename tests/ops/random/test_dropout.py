@@ -100,10 +100,10 @@ def test_large(binding_limit: int) -> None:
     torch.manual_seed(SEED)
     x = torch.ones(count, device="webgpu")
     y, mask = torch.native_dropout(x, 0.5, True)
-    # The parts of half a binding meet at the second.
+    # The two halves meet at the second.
     for begin in (
         0,
-        binding_limit // 8 - 32,
+        count // 2 - 32,
         binding_limit // 4 - 32,
         count - 64,
     ):
