@@ -67,7 +67,8 @@ std::vector<PointwiseVariant> enumerate() {
             continue;
           const auto list = [&](Form form, Access a, Access o) {
             const bool walked = a != Access::Dense || o != Access::Dense;
-            if (walked && o == Access::Dense && none_bound(modes)) return;
+            const bool reads = o == Access::Dense || form == Form::Rows;
+            if (walked && reads && none_bound(modes)) return;
             all.push_back({id,
                            form,
                            64,
