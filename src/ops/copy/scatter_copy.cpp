@@ -99,9 +99,6 @@ void scatter_copy(const Input& input, const at::Tensor& out) {
                ceil_div(params.count, kWorkgroup));
 }
 
-// Below this, a kernel among others costs less than a copy between them.
-constexpr int64_t kWorthACopy = 64 << 10;
-
 // Bytes that lie alike are copied as such; false when they do not.
 bool buffer_copy(const at::Tensor& from, const at::Tensor& to) {
   const auto bytes = int64_t(to.nbytes());
@@ -111,8 +108,7 @@ bool buffer_copy(const at::Tensor& from, const at::Tensor& to) {
                      to.is_non_overlapping_and_dense();
   const int64_t begin = from.storage_offset() * item;
   const int64_t end = to.storage_offset() * item;
-  if (!alike || bytes < kWorthACopy || bytes % 4 != 0 || begin % 4 != 0 ||
-      end % 4 != 0) {
+  if (!alike || bytes % 4 != 0 || begin % 4 != 0 || end % 4 != 0) {
     return false;
   }
   as_torch([&] {
