@@ -2,13 +2,13 @@
 #include <ATen/WrapDimUtils.h>
 #include <ATen/core/IListRef.h>
 #include <ATen/core/Tensor.h>
-#include <ATen/native/Resize.h>
 #include <ATen/native/TypeProperties.h>
 #include <ATen/ops/_copy_from.h>
 #include <ATen/ops/empty.h>
 #include <torch/library.h>
 
 #include "ops/kernel/launch.h"
+#include "ops/runtime/outputs.h"
 
 namespace torch_webgpu::ops {
 namespace {
@@ -44,7 +44,7 @@ Tensor& cat_out(const at::ITensorListRef& list, int64_t dim_, Tensor& out) {
     if (!first && !is_skipped(t)) first = &t;
   }
   if (!first) {
-    at::native::resize_output(out, {0});
+    resize_out(out, {0});
     return out;
   }
   const int64_t dim = at::maybe_wrap_dim(dim_, first->dim());
@@ -62,7 +62,7 @@ Tensor& cat_out(const at::ITensorListRef& list, int64_t dim_, Tensor& out) {
   TORCH_CHECK(c10::canCast(result_type, out.scalar_type()),
               "cat: the result's dtype ", result_type,
               " cannot be cast to out's dtype ", out.scalar_type());
-  at::native::resize_output(out, sizes);
+  resize_out(out, sizes);
   const Tensor target = shares ? at::empty(sizes, out.options()) : out;
   int64_t at = 0;
   for (const Tensor& t : tensors) {

@@ -4,13 +4,13 @@
 #include <ATen/core/List.h>
 #include <ATen/core/Tensor.h>
 #include <ATen/native/IndexingUtils.h>
-#include <ATen/native/Resize.h>
 #include <ATen/ops/empty.h>
 #include <torch/library.h>
 
 #include "ops/index/scatter.h"
 #include "ops/kernel/dtype.h"
 #include "ops/runtime/fallback.h"
+#include "ops/runtime/outputs.h"
 
 namespace torch_webgpu::ops {
 namespace {
@@ -141,7 +141,7 @@ Tensor& index_out(const Tensor& self, const OptionalTensors& list,
               "index: expected out to have dtype ", self.scalar_type(),
               ", but got ", out.scalar_type());
   const Tensor result = index_tensor(self, list);
-  at::native::resize_output(out, result.sizes());
+  resize_out(out, result.sizes());
   return out.copy_(result);
 }
 

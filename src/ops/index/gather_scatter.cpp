@@ -2,7 +2,6 @@
 // put_: elements written by way of an index.
 #include <ATen/WrapDimUtils.h>
 #include <ATen/core/Tensor.h>
-#include <ATen/native/Resize.h>
 #include <ATen/native/ScatterGatherChecks.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/full.h>
@@ -18,6 +17,7 @@
 #include "ops/kernel/dtype.h"
 #include "ops/runtime/fallback.h"
 #include "ops/runtime/native.h"
+#include "ops/runtime/outputs.h"
 
 namespace torch_webgpu::ops {
 
@@ -105,7 +105,7 @@ void start_from(const char* name, const Tensor& self, const Tensor& out) {
               ": expected out to have dtype ", self.scalar_type(), ", but got ",
               out.scalar_type());
   if (out.is_same(self)) return;
-  at::native::resize_output(out, self.sizes());
+  resize_out(out, self.sizes());
   out.copy_(self);
 }
 

@@ -1,13 +1,13 @@
 // index_select, gather, take: elements read by way of an index.
 #include <ATen/WrapDimUtils.h>
 #include <ATen/core/Tensor.h>
-#include <ATen/native/Resize.h>
 #include <ATen/native/ScatterGatherChecks.h>
 #include <ATen/ops/empty.h>
 #include <torch/library.h>
 
 #include "ops/index/indexed.h"
 #include "ops/kernel/launch.h"
+#include "ops/runtime/outputs.h"
 
 namespace torch_webgpu::ops {
 namespace {
@@ -65,8 +65,7 @@ Tensor& index_select_out(const Tensor& self_, int64_t dim_, const Tensor& index,
   const Tensor self = at_least_1d(self_);
   const Indexing indexing = along_dim_rows("index_select", self, dim, index);
   check_not_empty("index_select", self, dim, index);
-  at::native::resize_output(
-      out, self_.dim() == 0 ? at::IntArrayRef() : indexing.sizes);
+  resize_out(out, self_.dim() == 0 ? at::IntArrayRef() : indexing.sizes);
   into(out, {&self, &index},
        [&](const Tensor& to) { indexed_read(self, indexing, to); });
   return out;
@@ -81,7 +80,7 @@ Tensor& gather_out(const Tensor& self_, int64_t dim_, const Tensor& index_,
                    bool sparse_grad, Tensor& out) {
   check_same_dtype("gather", self_, out);
   const int64_t dim = at::maybe_wrap_dim(dim_, self_.dim());
-  at::native::resize_output(out, index_.sizes());
+  resize_out(out, index_.sizes());
   if (index_.numel() == 0) return out;
   at::native::scatter_gather_dtype_check("gather", self_, index_, out);
   at::native::gather_shape_check(self_, dim, index_);
@@ -101,7 +100,7 @@ Tensor& take_out(const Tensor& self, const Tensor& index, Tensor& out) {
               index.scalar_type());
   TORCH_CHECK_INDEX(self.numel() != 0 || index.numel() == 0,
                     "take: tried to take from an empty tensor");
-  at::native::resize_output(out, index.sizes());
+  resize_out(out, index.sizes());
   const Tensor flat = self.reshape({-1});
   into(out, {&flat, &index}, [&](const Tensor& to) {
     Indexing indexing = along_dim("take", flat, 0, index.reshape({-1}));

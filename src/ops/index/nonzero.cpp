@@ -3,7 +3,6 @@
 #include "ops/index/nonzero.h"
 
 #include <ATen/ExpandUtils.h>
-#include <ATen/native/Resize.h>
 #include <ATen/ops/cumsum.h>
 #include <ATen/ops/empty.h>
 #include <c10/core/SymInt.h>
@@ -15,6 +14,7 @@
 #include "ops/kernel/launch.h"
 #include "ops/kernel/params.h"
 #include "ops/runtime/native.h"
+#include "ops/runtime/outputs.h"
 
 namespace torch_webgpu::ops {
 namespace {
@@ -165,7 +165,7 @@ Tensor& nonzero_out(const Tensor& self, Tensor& out) {
               "nonzero: expected out to have dtype int64, but got ",
               out.scalar_type());
   const Tensor result = find_nonzero(self);
-  at::native::resize_output(out, result.sizes());
+  resize_out(out, result.sizes());
   return out.copy_(result);
 }
 
@@ -200,7 +200,7 @@ Tensor& masked_select_out(const Tensor& self, const Tensor& mask, Tensor& out) {
               "masked_select: expected out to have dtype ", self.scalar_type(),
               ", but got ", out.scalar_type());
   const Tensor result = select_masked(self, mask);
-  at::native::resize_output(out, result.sizes());
+  resize_out(out, result.sizes());
   return out.copy_(result);
 }
 

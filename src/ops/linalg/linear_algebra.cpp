@@ -1,7 +1,6 @@
 // mm, addmm (with an activation too), bmm, baddbmm, addbmm, addmv, addr, dot
 // and vdot on the matrix products' kernels.
 #include <ATen/core/Tensor.h>
-#include <ATen/native/Resize.h>
 #include <ATen/ops/addr_native.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
@@ -10,6 +9,7 @@
 #include "ops/kernel/dtype.h"
 #include "ops/linalg/matmul.h"
 #include "ops/runtime/native.h"
+#include "ops/runtime/outputs.h"
 
 namespace torch_webgpu::ops {
 namespace {
@@ -54,7 +54,7 @@ void check_batches(const char* name, const Tensor& a, const Tensor& b) {
 Tensor& mm_out(const Tensor& self, const Tensor& mat2, Tensor& out) {
   check_matrices("mm", self, mat2);
   check_dtypes("mm", self, mat2, out);
-  at::native::resize_output(out, {self.size(0), mat2.size(1)});
+  resize_out(out, {self.size(0), mat2.size(1)});
   batched_matmul(self.unsqueeze(0), mat2.unsqueeze(0), Tensor(),
                  out.unsqueeze(0), 0, 1);
   return out;
@@ -68,7 +68,7 @@ void activated_addmm(const char* name, const Tensor& self, const Tensor& mat1,
   check_bias(name, self, mat1);
   const std::array<int64_t, 2> sizes{mat1.size(0), mat2.size(1)};
   const Tensor bias = self.expand(sizes);
-  at::native::resize_output(out, sizes);
+  resize_out(out, sizes);
   batched_matmul(mat1.unsqueeze(0), mat2.unsqueeze(0), bias.unsqueeze(0),
                  out.unsqueeze(0), beta, alpha, activation);
 }
@@ -91,7 +91,7 @@ Tensor& addmm_activation_out(const Tensor& self, const Tensor& mat1,
 Tensor& bmm_out(const Tensor& self, const Tensor& mat2, Tensor& out) {
   check_batches("bmm", self, mat2);
   check_dtypes("bmm", self, mat2, out);
-  at::native::resize_output(out, {self.size(0), self.size(1), mat2.size(2)});
+  resize_out(out, {self.size(0), self.size(1), mat2.size(2)});
   batched_matmul(self, mat2, Tensor(), out, 0, 1);
   return out;
 }
@@ -105,7 +105,7 @@ Tensor& baddbmm_out(const Tensor& self, const Tensor& batch1,
   const std::array<int64_t, 3> sizes{batch1.size(0), batch1.size(1),
                                      batch2.size(2)};
   const Tensor bias = self.expand(sizes);
-  at::native::resize_output(out, sizes);
+  resize_out(out, sizes);
   batched_matmul(batch1, batch2, bias, out, beta, alpha);
   return out;
 }
@@ -140,7 +140,7 @@ Tensor& addmv_out(const Tensor& self, const Tensor& mat, const Tensor& vec,
   check_dtypes("addmv", mat, vec, out);
   check_bias("addmv", self, mat);
   const Tensor bias = self.expand({mat.size(0)});
-  at::native::resize_output(out, {mat.size(0)});
+  resize_out(out, {mat.size(0)});
   const auto column = [](const Tensor& t) {
     return t.unsqueeze(1).unsqueeze(0);
   };
@@ -206,7 +206,7 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   native<"addbmm_", &addbmm_, takes_numbers_at<1>>(m);
   native<"addmv.out", &addmv_out, takes_numbers_at<1>>(m);
   m.impl("addr", &addr);
-  m.impl("addr.out", &addr_out);
+  native<"addr.out", &addr_out, takes_all>(m);
   native<"dot", &inner_product, takes_numbers_at<0>>(m);
   native<"vdot", &inner_product, takes_numbers_at<0>>(m);
 }

@@ -8,6 +8,7 @@
 #include "ops/norm/rows.h"
 #include "ops/reduce/reduce.h"
 #include "ops/runtime/native.h"
+#include "ops/runtime/outputs.h"
 
 namespace torch_webgpu::ops {
 namespace {
@@ -154,7 +155,7 @@ Tensor& softmax_out(const Tensor& self, int64_t dim, bool half_to_float,
               log ? "log_softmax" : "softmax",
               ": expected a floating point tensor, got ", self.scalar_type());
   check_result_dtype(out, half_to_float ? at::kFloat : self.scalar_type());
-  resize_result(out, self.sizes());
+  resize_out(out, self.sizes());
   const Rows rows = rows_along(self, dim);
   if (self.numel() == 0) return out;
   const Tensor a = self.contiguous();
@@ -173,7 +174,7 @@ Tensor& softmax_backward_out(const Tensor& grad, const Tensor& output,
                              int64_t dim, at::ScalarType input_dtype,
                              Tensor& out) {
   check_result_dtype(out, input_dtype);
-  resize_result(out, grad.sizes());
+  resize_out(out, grad.sizes());
   const Rows rows = rows_along(grad, dim);
   if (grad.numel() == 0) return out;
   const Tensor g = grad.contiguous();

@@ -1,12 +1,13 @@
 #include "ops/pointwise/promote.h"
 
 #include <ATen/ExpandUtils.h>
-#include <ATen/native/Resize.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/result_type.h>
 #include <c10/core/DefaultDtype.h>
 
 #include <algorithm>
+
+#include "ops/runtime/outputs.h"
 
 namespace torch_webgpu::ops {
 
@@ -76,7 +77,7 @@ void prepare_out(const at::Tensor& out, at::IntArrayRef shape,
               c10::toString(result),
               " can't be cast to the desired output type ",
               c10::toString(out.scalar_type()));
-  if (out.sizes() != shape) at::native::resize_output(out, shape);
+  resize_out(out, shape);
 }
 
 void run_pointwise(OpId op, c10::ScalarType compute,

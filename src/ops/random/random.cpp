@@ -20,6 +20,7 @@
 #include "ops/runtime/fallback.h"
 #include "ops/runtime/faults.h"
 #include "ops/runtime/native.h"
+#include "ops/runtime/outputs.h"
 
 namespace torch_webgpu::ops {
 namespace {
@@ -411,7 +412,7 @@ constexpr auto kNormal = Distribution::Normal;
 // of an empty output.
 Tensor& normal_out_t_f(const Tensor& mean, double std, OptionalGenerator g,
                        Tensor& out) {
-  if (out.numel() == 0) at::native::resize_output(out, mean.sizes());
+  if (out.numel() == 0) resize_out(out, mean.sizes());
   if (!have_kernel(kNormal, out.scalar_type())) {
     cpu_call("aten::normal", "Tensor_float_out", {mean, std, g, out});
     return out;

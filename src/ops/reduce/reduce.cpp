@@ -1,7 +1,6 @@
 #include "ops/reduce/reduce.h"
 
 #include <ATen/WrapDimUtilsMulti.h>
-#include <ATen/native/Resize.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
 #include <c10/util/irange.h>
@@ -12,6 +11,7 @@
 #include "ops/kernel/profile.h"
 #include "ops/reduce/reduce_kernel.h"
 #include "ops/reduce/reduce_plan.h"
+#include "ops/runtime/outputs.h"
 
 namespace torch_webgpu::ops {
 namespace {
@@ -151,10 +151,6 @@ int64_t reduced_count(const at::TensorBase& self, DimMask dims) {
     if (dims[d]) count *= self.size(d);
   }
   return count;
-}
-
-void resize_result(const at::Tensor& out, at::IntArrayRef shape) {
-  if (out.sizes() != shape) at::native::resize_output(out, shape);
 }
 
 void check_result_dtype(const at::Tensor& out, at::ScalarType expected) {

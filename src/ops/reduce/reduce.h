@@ -49,9 +49,6 @@ at::DimVector reduced_shape(const at::TensorBase& self, DimMask dims,
 // Product of the sizes of `dims`.
 int64_t reduced_count(const at::TensorBase& self, DimMask dims);
 
-// Gives a user's `out` the shape that the operator's result has; what it
-// already has is the usual case.
-void resize_result(const at::Tensor& out, at::IntArrayRef shape);
 // Raises unless `out` has this dtype.
 void check_result_dtype(const at::Tensor& out, at::ScalarType expected);
 

@@ -6,6 +6,7 @@
 
 #include "ops/reduce/reduce.h"
 #include "ops/runtime/native.h"
+#include "ops/runtime/outputs.h"
 
 namespace torch_webgpu::ops {
 namespace {
@@ -41,7 +42,7 @@ Tensor& extreme_dims_out(const Tensor& self, at::IntArrayRef dim, bool keepdim,
     if (dim.empty()) check_not_empty(name, self);
     check_not_empty(name, self, dims);
   }
-  resize_result(out, reduced_shape(self, dims, keepdim));
+  resize_out(out, reduced_shape(self, dims, keepdim));
   reduce(op, self, dims, out);
   return out;
 }
@@ -51,7 +52,7 @@ Tensor& extreme_all_out(const Tensor& self, Tensor& out) {
   constexpr const char* name = op == Reduction::Max ? "max()" : "min()";
   check_not_empty(name, self);
   check_result_dtype(out, self.scalar_type());
-  resize_result(out, {});
+  resize_out(out, {});
   reduce(op, self, reduced_dims(self, std::nullopt), out);
   return out;
 }
@@ -72,8 +73,8 @@ std::tuple<Tensor&, Tensor&> extreme_dim_out(const Tensor& self, int64_t dim,
   check_result_dtype(values, self.scalar_type());
   check_result_dtype(indices, at::kLong);
   const auto shape = reduced_shape(self, dims, keepdim);
-  resize_result(values, shape);
-  resize_result(indices, shape);
+  resize_out(values, shape);
+  resize_out(indices, shape);
   reduce(op, self, dims, values, indices);
   return {values, indices};
 }
@@ -92,7 +93,7 @@ Tensor& arg_out(const Tensor& self, std::optional<int64_t> dim, bool keepdim,
     check_not_empty(name, self);
   }
   check_result_dtype(out, at::kLong);
-  resize_result(out, reduced_shape(self, dims, keepdim));
+  resize_out(out, reduced_shape(self, dims, keepdim));
   reduce(op, self, dims, out);
   return out;
 }
@@ -112,8 +113,8 @@ std::tuple<Tensor&, Tensor&> aminmax_out(const Tensor& self,
   check_result_dtype(min, self.scalar_type());
   check_result_dtype(max, self.scalar_type());
   const auto shape = reduced_shape(self, dims, keepdim);
-  resize_result(min, shape);
-  resize_result(max, shape);
+  resize_out(min, shape);
+  resize_out(max, shape);
   reduce(Reduction::MinMax, self, dims, min, max);
   return {min, max};
 }

@@ -13,6 +13,7 @@
 #include "ops/reduce/reduce.h"
 #include "ops/runtime/fallback.h"
 #include "ops/runtime/native.h"
+#include "ops/runtime/outputs.h"
 
 namespace torch_webgpu::ops {
 namespace {
@@ -46,7 +47,7 @@ Tensor& sum_out(const Tensor& self, OptionalIntArrayRef dim, bool keepdim,
                 std::optional<ScalarType> dtype, Tensor& out) {
   check_requested_dtype(out, dtype);
   const DimMask dims = reduced_dims(self, dim);
-  resize_result(out, reduced_shape(self, dims, keepdim));
+  resize_out(out, reduced_shape(self, dims, keepdim));
   reduce(Reduction::Sum, self, dims, out);
   return out;
 }
@@ -58,7 +59,7 @@ Tensor& nansum_out(const Tensor& self, OptionalIntArrayRef dim, bool keepdim,
   }
   check_requested_dtype(out, dtype);
   const DimMask dims = reduced_dims(self, dim);
-  resize_result(out, reduced_shape(self, dims, keepdim));
+  resize_out(out, reduced_shape(self, dims, keepdim));
   reduce(at::isFloatingType(out.scalar_type()) ? Reduction::NanSum
                                                : Reduction::Sum,
          self, dims, out);
@@ -81,7 +82,7 @@ Tensor& mean_out(const Tensor& self, OptionalIntArrayRef dim, bool keepdim,
               "either a floating point or complex dtype. Got: ",
               out.scalar_type());
   const DimMask dims = reduced_dims(self, dim);
-  resize_result(out, reduced_shape(self, dims, keepdim));
+  resize_out(out, reduced_shape(self, dims, keepdim));
   reduce(Reduction::Mean, self, dims, out, {},
          {.divisor = double(reduced_count(self, dims))});
   return out;
@@ -91,7 +92,7 @@ Tensor& prod_out(const Tensor& self, int64_t dim, bool keepdim,
                  std::optional<ScalarType> dtype, Tensor& out) {
   check_requested_dtype(out, dtype);
   const DimMask dims = reduced_dims(self, at::IntArrayRef(dim));
-  resize_result(out, reduced_shape(self, dims, keepdim));
+  resize_out(out, reduced_shape(self, dims, keepdim));
   reduce(Reduction::Prod, self, dims, out);
   return out;
 }
@@ -112,7 +113,7 @@ void truth(Reduction op, const char* name, const Tensor& self, DimMask dims,
               name,
               ": Expected out tensor to have dtype bool or uint8, but got ",
               out.scalar_type(), " instead");
-  resize_result(out, reduced_shape(self, dims, keepdim));
+  resize_out(out, reduced_shape(self, dims, keepdim));
   if (out.scalar_type() == truth_type(self)) {
     reduce(op, self, dims, out);
   } else {
@@ -181,7 +182,7 @@ Tensor& vector_norm_out(const Tensor& self, const at::Scalar& ord,
                 " norm on an empty tensor because the operation does not have "
                 "an identity");
   }
-  resize_result(out, reduced_shape(self, dims, keepdim));
+  resize_out(out, reduced_shape(self, dims, keepdim));
   const Reduction op = order == 0           ? Reduction::Norm0
                        : order == 1         ? Reduction::Norm1
                        : order == 2         ? Reduction::Norm2
@@ -211,7 +212,7 @@ Tensor& logsumexp_out(const Tensor& self, at::IntArrayRef dim, bool keepdim,
               "but got: ",
               out.scalar_type());
   const DimMask dims = reduced_dims(self, dim);
-  resize_result(out, reduced_shape(self, dims, keepdim));
+  resize_out(out, reduced_shape(self, dims, keepdim));
   reduce(Reduction::LogSumExp, self, dims, out);
   return out;
 }

@@ -8,6 +8,7 @@
 
 #include "ops/reduce/reduce.h"
 #include "ops/runtime/native.h"
+#include "ops/runtime/outputs.h"
 
 namespace torch_webgpu::ops {
 namespace {
@@ -28,7 +29,7 @@ void moments(Reduction op, const char* name, const Tensor& self,
   check_float(name, self);
   const DimMask dims = reduced_dims(self, dim);
   const auto shape = reduced_shape(self, dims, keepdim);
-  resize_result(out, shape);
+  resize_out(out, shape);
   const double wanted = correction ? correction->toDouble() : 1.0;
   const double freedom = double(reduced_count(self, dims)) - wanted;
   if (freedom <= 0) {

@@ -17,6 +17,7 @@
 #include "ops/norm/rows.h"
 #include "ops/reduce/reduce.h"
 #include "ops/runtime/native.h"
+#include "ops/runtime/outputs.h"
 
 namespace torch_webgpu::ops {
 namespace {
@@ -380,7 +381,7 @@ template <bool product>
 Tensor& cumulative_out(const Tensor& self, int64_t dim,
                        std::optional<ScalarType> dtype, Tensor& out) {
   if (dtype) check_result_dtype(out, *dtype);
-  resize_result(out, self.sizes());
+  resize_out(out, self.sizes());
   scan(product ? Scan::Prod : sum_for(out), self, dim, out);
   return out;
 }
@@ -390,7 +391,7 @@ Tensor& logcumsumexp_out(const Tensor& self, int64_t dim, Tensor& out) {
               "logcumsumexp: expected a floating point tensor, got ",
               self.scalar_type());
   check_result_dtype(out, self.scalar_type());
-  resize_result(out, self.sizes());
+  resize_out(out, self.sizes());
   scan(Scan::LogSumExp, self, dim, out);
   return out;
 }

@@ -12,6 +12,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "ops/runtime/outputs.h"
+
 // Operators with kernels for some arguments only: the others go to the CPU.
 //
 //   TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
@@ -71,6 +73,28 @@ inline constexpr TensorsAt<&is_native_float, place...> takes_floats_at;
 template <size_t... place>
 inline constexpr TensorsAt<&is_native_number, place...> takes_numbers_at;
 
+// Takes everything: for kernels that are here for the checks of outputs alone.
+struct TakesAll {
+  bool operator()(const auto&...) const { return true; }
+};
+inline constexpr TakesAll takes_all;
+
+// The output (the last tensor of the arguments) if it is an input too.
+const c10::TensorImpl* kept_output(const auto&... arguments) {
+  const c10::TensorImpl* last = nullptr;
+  const auto see = [&](const auto& argument, auto&& then) {
+    if constexpr (std::is_base_of_v<at::TensorBase,
+                                    std::decay_t<decltype(argument)>>) {
+      then(argument.unsafeGetTensorImpl());
+    }
+  };
+  (see(arguments, [&](const c10::TensorImpl* impl) { last = impl; }), ...);
+  int found = 0;
+  (see(arguments, [&](const c10::TensorImpl* impl) { found += impl == last; }),
+   ...);
+  return found > 1 ? last : nullptr;
+}
+
 // An operator of aten with its overload, as a template's argument: "elu.out",
 // or in parts from a table's row: OperatorName(row.name, ".", row.out).
 struct OperatorName {
@@ -97,6 +121,10 @@ template <OperatorName name, auto kernel, auto takes, class Result,
           class... Arguments>
 struct Native<name, kernel, takes, Result (*)(Arguments...)> {
   static Result call(Arguments... arguments) {
+    // Only outputs are returned by reference.
+    const KeepsSize keeps(std::is_reference_v<Result>
+                              ? kept_output(std::as_const(arguments)...)
+                              : nullptr);
     if (takes(std::as_const(arguments)...)) [[likely]] {
       return kernel(std::forward<Arguments>(arguments)...);
     }

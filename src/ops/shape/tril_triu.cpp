@@ -1,7 +1,6 @@
 // tril and triu. Elements are only moved, so they are moved as integers of
 // their size, and every dtype of at most eight bytes works.
 #include <ATen/core/Tensor.h>
-#include <ATen/native/Resize.h>
 #include <ATen/ops/empty.h>
 #include <c10/core/SymInt.h>
 #include <fmt/format.h>
@@ -15,6 +14,7 @@
 #include "ops/kernel/params.h"
 #include "ops/pointwise/pointwise.h"
 #include "ops/runtime/native.h"
+#include "ops/runtime/outputs.h"
 
 namespace torch_webgpu::ops {
 namespace {
@@ -106,7 +106,7 @@ Tensor& triangle(const char* name, const Tensor& self,
   TORCH_CHECK(self.scalar_type() == out.scalar_type(), name,
               ": expected out to have dtype ", self.scalar_type(), ", but got ",
               out.scalar_type());
-  at::native::resize_output(out, self.sizes());
+  resize_out(out, self.sizes());
   if (out.numel() == 0) return out;
   if (out.is_contiguous() && !same_buffer(self, out)) {
     run(self, diagonal.expect_int(), upper, out);
